@@ -1,0 +1,1 @@
+"""Message formats: AG-UI and OpenAI beside A2A. Pure functions and encoders, no web imports."""
