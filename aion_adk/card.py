@@ -1,0 +1,126 @@
+"""An agent card from an agent."""
+
+import inspect
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentProvider, AgentSkill
+from google.adk.agents import BaseAgent
+from google.adk.apps import App
+from google.adk.runners import Runner
+from google.adk.tools.base_tool import BaseTool
+from google.adk.tools.base_toolset import BaseToolset
+from google.adk.workflow import BaseNode
+
+Servable = BaseAgent | BaseNode | App | Runner
+"""What can be served: an agent, a workflow, an app, or a runner with services of its own."""
+
+TEXT_MODES = ("text/plain", "application/json")
+
+
+def root_of(agent: Servable) -> BaseNode:
+    match agent:
+        case App():
+            if agent.root_agent is None:
+                raise ValueError("the App has no root_agent")
+            return agent.root_agent
+        case Runner():
+            return agent.agent
+        case _:
+            return agent
+
+
+def build_agent_card(
+    agent: Servable,
+    *,
+    url: str,
+    version: str = "0.1.0",
+    name: str | None = None,
+    description: str | None = None,
+    skills: Sequence[AgentSkill] | None = None,
+    interfaces: Sequence[AgentInterface] | None = None,
+    capabilities: AgentCapabilities | None = None,
+    input_modes: Sequence[str] = (*TEXT_MODES, "*/*"),
+    output_modes: Sequence[str] = TEXT_MODES,
+    provider: AgentProvider | None = None,
+    documentation_url: str = "",
+    icon_url: str = "",
+) -> AgentCard:
+    """A card with skills from tools and sub-agents; instructions and prompts stay private.
+
+    Toolsets are not asked for their tools: that may need a network, and a card must not.
+    """
+    root = root_of(agent)
+    text = description if description is not None else root.description
+    return AgentCard(
+        name=name or root.name,
+        description=text or f"The {root.name} agent.",
+        version=version,
+        supported_interfaces=interfaces or [jsonrpc_interface(url)],
+        capabilities=capabilities or AgentCapabilities(streaming=True),
+        default_input_modes=input_modes,
+        default_output_modes=output_modes,
+        skills=skills if skills is not None else list(skills_of(root)),
+        provider=provider,
+        documentation_url=documentation_url,
+        icon_url=icon_url,
+    )
+
+
+def jsonrpc_interface(url: str) -> AgentInterface:
+    return AgentInterface(
+        url=f"{url.rstrip('/')}/", protocol_binding="JSONRPC", protocol_version="1.0"
+    )
+
+
+def skills_of(root: BaseNode) -> Iterator[AgentSkill]:
+    """The agent itself, its tools, and the same for everything below it."""
+    seen: set[str] = set()
+    for node, path in _nodes(root, ()):
+        for skill in (_agent_skill(node, path), *_tool_skills(node, path)):
+            if skill.id not in seen:
+                seen.add(skill.id)
+                yield skill
+
+
+def _nodes(node: BaseNode, path: tuple[str, ...]) -> Iterator[tuple[BaseNode, tuple[str, ...]]]:
+    path = (*path, node.name)
+    yield node, path
+    for child in _children(node):
+        if child.name not in path:
+            yield from _nodes(child, path)
+
+
+def _children(node: BaseNode) -> list[BaseNode]:
+    if isinstance(node, BaseAgent):
+        return list(node.sub_agents)
+    graph = getattr(node, "graph", None)
+    nodes: list[BaseNode] = list(getattr(graph, "nodes", ()))
+    return [child for child in nodes if child.name != "__START__"]
+
+
+def _agent_skill(node: BaseNode, path: tuple[str, ...]) -> AgentSkill:
+    return AgentSkill(
+        id=".".join(path),
+        name=node.name,
+        description=node.description or f"The {node.name} agent.",
+        tags=["agent"],
+    )
+
+
+def _tool_skills(node: BaseNode, path: tuple[str, ...]) -> Iterator[AgentSkill]:
+    tools: list[Any] = getattr(node, "tools", None) or []
+    for tool in tools:
+        if isinstance(tool, BaseToolset):
+            continue
+        name, description = _described(tool)
+        yield AgentSkill(
+            id=".".join((*path, name)), name=name, description=description, tags=["tool"]
+        )
+
+
+def _described(tool: Any) -> tuple[str, str]:
+    if isinstance(tool, BaseTool):
+        return tool.name, tool.description or f"The {tool.name} tool."
+    name: str = getattr(tool, "__name__", type(tool).__name__)
+    return name, inspect.getdoc(tool) or f"The {name} tool."

@@ -1,0 +1,207 @@
+"""What an agent, a tool or a callback may say while it runs.
+
+Each function takes any ADK context first and may be called from async code, from sync code
+and from worker threads. Where no A2A request is being served they only log at DEBUG.
+"""
+
+import base64
+import logging
+from collections.abc import AsyncIterable, Iterable, Mapping
+from typing import Any
+
+from a2a.types import (
+    Artifact,
+    Message,
+    Part,
+    TaskArtifactUpdateEvent,
+    TaskState,
+    TaskStatus,
+    TaskStatusUpdateEvent,
+)
+from google.genai import types
+
+from aion_adk.inbox import AnyContext, invocation_of
+from aion_adk.outbound import agent_message, data_part, reply_parts, to_a2a_part
+from aion_adk.stamp import new_id
+from aion_adk.turn import DeltaEnd, SectionKey, TextDelta, Turn, turn_of
+from aion_adk.values import drop_protected, to_struct
+
+logger = logging.getLogger(__name__)
+
+Said = str | Message | types.Content | Part | types.Part | Iterable[Part | types.Part | str]
+"""Text, an A2A message or parts, genai content or parts."""
+
+
+def reply(ctx: AnyContext, content: Said) -> None:
+    """Adds one message to the reply of this turn; the reply then wins over every other source."""
+    turn = _serving(ctx, "reply")
+    if turn:
+        turn.buffer.append(_message(content))
+
+
+async def reply_stream(ctx: AnyContext, chunks: Iterable[str] | AsyncIterable[str]) -> str:
+    """Streams `chunks` as they come; the joined text, which is returned, becomes the reply."""
+    turn = _serving(ctx, "reply_stream")
+    key = _section(ctx, "reply")
+    said: list[str] = []
+    try:
+        async for chunk in _each(chunks):
+            said.append(chunk)
+            if turn and chunk:
+                await turn.send(TextDelta(key, chunk))
+    finally:
+        if turn:
+            turn.publish(DeltaEnd(key))
+    text = "".join(said)
+    if turn and text:
+        turn.buffer.append(_message(text))
+    return text
+
+
+def emit_file(
+    ctx: AnyContext,
+    *,
+    url: str | None = None,
+    data: bytes | str | None = None,
+    mime_type: str,
+    name: str | None = None,
+    append: bool = False,
+    last_chunk: bool = True,
+) -> None:
+    """Sends a file as an artifact: a URL, bytes, or bytes in base64 text."""
+    if (url is None) == (data is None):
+        raise ValueError("emit_file takes exactly one of url and data")
+    raw = base64.b64decode(data, validate=True) if isinstance(data, str) else data
+    content = Part(url=url) if url is not None else Part(raw=raw)
+    content.media_type = mime_type
+    content.filename = name or ""
+    turn = _serving(ctx, "emit_file")
+    if turn:
+        _emit_artifact(turn, "file", name, content, append=append, last_chunk=last_chunk)
+
+
+def emit_data(
+    ctx: AnyContext,
+    data: Any,
+    *,
+    name: str | None = None,
+    append: bool = False,
+    last_chunk: bool = True,
+) -> None:
+    """Sends JSON-serialisable data as an artifact."""
+    content = data_part(data)
+    turn = _serving(ctx, "emit_data")
+    if turn:
+        _emit_artifact(turn, "data", name, content, append=append, last_chunk=last_chunk)
+
+
+def emit_message(ctx: AnyContext, message: Said, *, partial: bool = False) -> None:
+    """Sends a message while the task goes on: kept in its history, or only streamed if partial."""
+    turn = _serving(ctx, "emit_message")
+    if turn is None:
+        return
+    key = _section(ctx, "emit")
+    said = _message(message)
+    if partial:
+        for part in said.parts:
+            if part.text:
+                turn.publish(TextDelta(key, part.text))
+        return
+    turn.last_emitted = said
+    turn.publish(DeltaEnd(key))
+    turn.publish(_working(message=said))
+
+
+def emit_task_metadata(ctx: AnyContext, metadata: Mapping[str, Any]) -> None:
+    """Merges `metadata` into the task's; keys that only a server may set are dropped."""
+    struct = to_struct(metadata)
+    if dropped := drop_protected(struct):
+        logger.warning("dropped protected metadata keys: %s", ", ".join(dropped))
+    turn = _serving(ctx, "emit_task_metadata")
+    if turn and struct.fields:
+        turn.publish(TaskStatusUpdateEvent(status=_working().status, metadata=struct))
+
+
+def _serving(ctx: AnyContext, helper: str) -> Turn | None:
+    turn = turn_of(ctx)
+    if turn is None:
+        logger.debug("%s: no A2A request is being served", helper)
+    return turn
+
+
+def _emit_artifact(
+    turn: Turn, kind: str, name: str | None, part: Part, *, append: bool, last_chunk: bool
+) -> None:
+    artifact_id = _artifact_id(turn, kind, name, append=append)
+    # a2a-sdk rejects append=True before the artifact exists
+    known = artifact_id in turn.artifact_ids
+    turn.artifact_ids.add(artifact_id)
+    turn.publish(
+        TaskArtifactUpdateEvent(
+            artifact=Artifact(artifact_id=artifact_id, name=name or kind, parts=[part]),
+            append=append and known,
+            last_chunk=last_chunk,
+        )
+    )
+
+
+def _artifact_id(turn: Turn, kind: str, name: str | None, *, append: bool) -> str:
+    """The name; unnamed artifacts do not replace each other, they are only appended to."""
+    if name:
+        return f"_{name}" if name.startswith("aion:") else name
+    if not append or kind not in turn.unnamed_artifacts:
+        count = sum(known.startswith(f"{kind}-") for known in turn.artifact_ids)
+        turn.unnamed_artifacts[kind] = f"{kind}-{count + 1}"
+    return turn.unnamed_artifacts[kind]
+
+
+def _working(*, message: Message | None = None) -> TaskStatusUpdateEvent:
+    status = TaskStatus(state=TaskState.TASK_STATE_WORKING, message=message)
+    return TaskStatusUpdateEvent(status=status)
+
+
+def _section(ctx: AnyContext, helper: str) -> SectionKey:
+    invocation = invocation_of(ctx)
+    author = invocation.agent.name if invocation.agent else ""
+    return (author, f"{invocation.branch or ''}#{helper}")
+
+
+def _message(content: Said) -> Message:
+    match content:
+        case Message():
+            message = Message()
+            message.CopyFrom(content)
+            message.message_id = message.message_id or new_id()
+            return message
+        case str():
+            parts = [Part(text=content)]
+        case types.Content():
+            parts = reply_parts(content)
+        case Part() | types.Part():
+            parts = _parts([content])
+        case _:
+            parts = _parts(content)
+    return agent_message(parts, message_id=new_id())
+
+
+def _parts(content: Iterable[Part | types.Part | str]) -> list[Part]:
+    converted: list[Part] = []
+    for item in content:
+        match item:
+            case str():
+                converted.append(Part(text=item))
+            case Part():
+                converted.append(item)
+            case _:
+                part = to_a2a_part(item)
+                converted += [part] if part else []
+    return converted
+
+
+async def _each(chunks: Iterable[str] | AsyncIterable[str]) -> AsyncIterable[str]:
+    if isinstance(chunks, AsyncIterable):
+        async for chunk in chunks:
+            yield chunk
+    else:
+        for chunk in chunks:
+            yield chunk

@@ -1,0 +1,55 @@
+"""Exceptions of the bridge.
+
+    BridgeError
+    ├── TaskFailed      raised by an agent: the task ends FAILED with this text
+    ├── TaskRejected    raised by an agent: the task ends REJECTED with this text
+    ├── OutboxError     `a2a_outbox` is not a Message, a Task or an A2AOutbox
+    └── LoadError       an agent, a driver or a configuration cannot be loaded
+
+The text of `TaskFailed` and `TaskRejected` is written for the caller and is sent to it.
+The text of every other exception stays in the log.
+"""
+
+from typing import TypeVar
+
+E = TypeVar("E", bound=BaseException)
+
+
+class BridgeError(Exception):
+    """Base of every exception that this package raises itself."""
+
+
+class TaskFailed(BridgeError):
+    """Ends the task FAILED; the text is sent to the caller."""
+
+
+class TaskRejected(BridgeError):
+    """Ends the task REJECTED; the text is sent to the caller."""
+
+
+class OutboxError(BridgeError):
+    """An agent wrote something to `a2a_outbox` that is no A2A reply."""
+
+
+class LoadError(BridgeError):
+    """An agent, a driver or a configuration could not be loaded."""
+
+
+def find_cause(error: BaseException, kind: type[E]) -> E | None:
+    """The first exception of `kind` in `error`, its causes and its groups.
+
+    ADK wraps what a plugin raises, and task groups wrap what a branch raises.
+    """
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        current = waiting.pop()
+        if current is None or id(current) in seen:
+            continue
+        if isinstance(current, kind):
+            return current
+        seen.add(id(current))
+        waiting += [current.__context__, current.__cause__]
+        if isinstance(current, BaseExceptionGroup):
+            waiting += current.exceptions  # pyright: ignore[reportUnknownMemberType]  # generic group
+    return None

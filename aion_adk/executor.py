@@ -1,0 +1,118 @@
+"""Runs an ADK agent for an A2A request: receive, run, stream, conclude."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.events import EventQueue
+from a2a.types import TaskState
+from a2a.utils.errors import InvalidParamsError
+from google.adk.agents.run_config import (
+    RunConfig,
+    StreamingMode,  # pyright: ignore[reportPrivateImportUsage]  # ADK documents it from here
+    ToolThreadPoolConfig,
+)
+from google.adk.runners import Runner
+
+from aion_adk.errors import TaskFailed, TaskRejected, find_cause
+from aion_adk.execution import Execution, Plan, RunTimeout
+from aion_adk.identity import UserIdResolver, caller_of
+from aion_adk.inbound import to_content
+from aion_adk.outbound import text_message
+from aion_adk.outcome import Outcome
+from aion_adk.plugin import A2ABridgePlugin
+from aion_adk.stamp import Stamp, new_id
+from aion_adk.turn import STREAMING
+
+logger = logging.getLogger(__name__)
+
+ServerMetadata = Mapping[str, Any] | Callable[[RequestContext], Mapping[str, Any]]
+
+_STREAMING_METHODS = frozenset({"SendStreamingMessage", "message/stream"})
+
+
+class ADKAgentExecutor(AgentExecutor):
+    """Drives a `Runner` for each request and publishes what comes out as A2A events."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        *,
+        user_id: UserIdResolver | None = None,
+        run_config: RunConfig | None = None,
+        run_timeout: float | None = None,
+        native_content: Literal["fallback", "buffer"] = "fallback",
+        reply_as: Literal["message", "artifact"] = "message",
+        server_metadata: ServerMetadata | None = None,
+    ) -> None:
+        plugins = runner.plugin_manager.plugins
+        if not any(isinstance(plugin, A2ABridgePlugin) for plugin in plugins):
+            runner.plugin_manager.register_plugin(A2ABridgePlugin())
+        runner.auto_create_session = True
+        self.runner = runner
+        self._user_id = user_id
+        self._run_config = run_config or RunConfig(tool_thread_pool_config=ToolThreadPoolConfig())
+        self._run_timeout = run_timeout
+        self._native_content = native_content
+        self._reply_as = reply_as
+        self._server_metadata = server_metadata
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        if context.message is None:
+            raise InvalidParamsError("The request has no message.")
+        content = to_content(context.message, plain_text=context.get_user_input())
+        execution = Execution(self._plan(context), context, event_queue)
+        await execution.announce()
+        try:
+            outcome = await execution.drive(content)
+        except asyncio.CancelledError:
+            await execution.stop()
+            raise
+        except Exception as error:
+            outcome = failure(error, task_id=execution.stamp.task_id)
+        await execution.conclude(outcome)
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        stamp = self._stamp(context)
+        await event_queue.enqueue_event(stamp.status_update(TaskState.TASK_STATE_CANCELED))
+
+    def _plan(self, context: RequestContext) -> Plan:
+        mode = StreamingMode.SSE if _is_streaming(context) else StreamingMode.NONE
+        return Plan(
+            runner=self.runner,
+            caller=caller_of(context, user_id=self._user_id),
+            stamp=self._stamp(context),
+            run_config=self._run_config.model_copy(update={"streaming_mode": mode}),
+            timeout=self._run_timeout,
+            buffer_native_content=self._native_content == "buffer",
+            reply_as_artifact=self._reply_as == "artifact",
+        )
+
+    def _stamp(self, context: RequestContext) -> Stamp:
+        metadata = self._server_metadata
+        if callable(metadata):
+            metadata = metadata(context)
+        return Stamp(
+            task_id=context.task_id or "", context_id=context.context_id or "", metadata=metadata
+        )
+
+
+def failure(error: Exception, *, task_id: str) -> Outcome:
+    """FAILED or REJECTED with a text for the caller; everything else goes to the log only."""
+    rejected = find_cause(error, TaskRejected)
+    spoken = rejected or find_cause(error, TaskFailed)
+    state = TaskState.TASK_STATE_REJECTED if rejected else TaskState.TASK_STATE_FAILED
+    if spoken:
+        return Outcome(state=state, messages=[text_message(str(spoken), message_id=new_id())])
+    error_id = new_id()
+    logger.error("task %s failed, error id %s", task_id, error_id, exc_info=error)
+    what = "took too long" if isinstance(error, RunTimeout) else "could not be completed"
+    text = f"The request {what}. Error id: {error_id}"
+    return Outcome(state=state, messages=[text_message(text, message_id=new_id())])
+
+
+def _is_streaming(context: RequestContext) -> bool:
+    state = context.call_context.state
+    return bool(state.get(STREAMING)) or state.get("method") in _STREAMING_METHODS

@@ -1,0 +1,71 @@
+"""genai content to A2A parts."""
+
+from typing import Any
+
+from a2a.types import Message, Part, Role
+from google.genai import types
+
+from aion_adk.inbound import ADK_TYPE
+from aion_adk.values import to_struct, to_value
+
+
+def reply_parts(content: types.Content | None) -> list[Part]:
+    """What a caller may read of `content`: no thoughts, no function calls or responses."""
+    if content is None or not content.parts:
+        return []
+    return [converted for part in content.parts if (converted := to_a2a_part(part))]
+
+
+def to_a2a_part(part: types.Part) -> Part | None:
+    if part.thought:
+        return None
+    if part.text:
+        return Part(text=part.text)
+    if part.inline_data and part.inline_data.data is not None:
+        return _raw_part(part.inline_data)
+    if part.file_data and part.file_data.file_uri:
+        return _url_part(part.file_data)
+    if part.executable_code:
+        return data_part(_dump(part.executable_code), adk_type="executable_code")
+    if part.code_execution_result:
+        return data_part(_dump(part.code_execution_result), adk_type="code_execution_result")
+    return None
+
+
+def data_part(data: Any, **metadata: Any) -> Part:
+    return Part(data=to_value(data), metadata=to_struct(metadata) if metadata else None)
+
+
+def function_call_part(call: types.FunctionCall, *, long_running: bool) -> Part:
+    metadata: dict[str, Any] = {ADK_TYPE: "function_call"}
+    if long_running:
+        metadata["adk_is_long_running"] = True
+    return data_part(_dump(call), **metadata)
+
+
+def agent_message(parts: list[Part], *, message_id: str) -> Message:
+    return Message(message_id=message_id, role=Role.ROLE_AGENT, parts=parts)
+
+
+def text_message(text: str, *, message_id: str) -> Message:
+    return agent_message([Part(text=text)], message_id=message_id)
+
+
+def user_message(content: types.Content | None, *, message_id: str) -> Message:
+    return Message(message_id=message_id, role=Role.ROLE_USER, parts=reply_parts(content))
+
+
+def _raw_part(blob: types.Blob) -> Part:
+    return Part(raw=blob.data, media_type=blob.mime_type or "", filename=blob.display_name or "")
+
+
+def _url_part(file_data: types.FileData) -> Part:
+    return Part(
+        url=file_data.file_uri,
+        media_type=file_data.mime_type or "",
+        filename=file_data.display_name or "",
+    )
+
+
+def _dump(model: types.FunctionCall | types.ExecutableCode | types.CodeExecutionResult) -> Any:
+    return model.model_dump(mode="json", exclude_none=True)

@@ -1,0 +1,111 @@
+"""The ADK plugin that puts the inbox on every context and takes the outbox off every event."""
+
+import logging
+from typing import Any
+
+from a2a.types import Message, Task, TaskState, TaskStatus
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events import Event
+from google.adk.plugins.base_plugin import BasePlugin
+from google.genai import types
+
+from aion_adk.inbound import to_genai_part
+from aion_adk.inbox import INBOX_ATTRIBUTE, A2AInbox
+from aion_adk.outbound import user_message
+from aion_adk.outbox import OUTBOX_KEY, A2AOutbox, to_outbox
+from aion_adk.turn import TURN_ATTRIBUTE, current_turn, turn_of
+
+logger = logging.getLogger(__name__)
+
+
+class A2ABridgePlugin(BasePlugin):
+    """Makes `ctx.a2a_inbox` and `a2a_outbox` work, under a server and under the adk commands.
+
+    Two instances in one run do no harm: the second finds everything done.
+    """
+
+    def __init__(self, name: str = "a2a_bridge") -> None:
+        super().__init__(name=name)
+        self._held: dict[str, A2AOutbox] = {}
+
+    async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        if hasattr(invocation_context, INBOX_ATTRIBUTE):
+            return
+        turn = current_turn.get()
+        if turn:
+            turn.invocation_ids.add(invocation_context.invocation_id)
+        inbox = turn.inbox if turn else _inbox_from_session(invocation_context)
+        # InvocationContext forbids extra fields; an attribute placed beneath pydantic is
+        # carried along by model_copy to sub-agents, branches, nodes and tools.
+        object.__setattr__(invocation_context, INBOX_ATTRIBUTE, inbox)
+        object.__setattr__(invocation_context, TURN_ATTRIBUTE, turn)
+
+    async def on_event_callback(
+        self, *, invocation_context: InvocationContext, event: Event
+    ) -> Event | None:
+        # The event is changed in place: returning one would silence the plugins after this one.
+        turn = turn_of(invocation_context)
+        outbox = _take_outbox(event)
+        if turn and outbox:
+            turn.outbox = outbox
+        elif not turn:
+            self._show(invocation_context.invocation_id, outbox, event)
+        return None
+
+    async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        self._held.pop(invocation_context.invocation_id, None)
+
+    def _show(self, invocation_id: str, outbox: A2AOutbox | None, event: Event) -> None:
+        """Makes an outbox the event's content where no A2A server is there to send it."""
+        outbox = outbox or self._held.pop(invocation_id, None)
+        if outbox is None:
+            return
+        if event.partial or (_has_function_parts(event) and not event.is_final_response()):
+            # Text beside a function response would reach the model: wait for its answer.
+            self._held[invocation_id] = outbox
+            return
+        self._held.pop(invocation_id, None)
+        kept = [part for part in _parts(event) if part.function_call or part.function_response]
+        shown = [part for part in map(to_genai_part, _outbox_message(outbox).parts) if part]
+        if kept or shown:
+            event.content = types.Content(role="model", parts=kept + shown)
+
+
+def _take_outbox(event: Event) -> A2AOutbox | None:
+    delta: dict[str, Any] = event.actions.state_delta
+    if OUTBOX_KEY not in delta:
+        return None
+    rest = {key: value for key, value in delta.items() if key != OUTBOX_KEY}
+    event.actions = event.actions.model_copy(update={"state_delta": rest})
+    value = delta[OUTBOX_KEY]
+    return None if value is None else to_outbox(value)
+
+
+def _outbox_message(outbox: A2AOutbox) -> Message:
+    if outbox.message is not None:
+        return outbox.message
+    task = outbox.task or Task()
+    if task.status.HasField("message"):
+        return task.status.message
+    return task.history[-1] if task.history else Message()
+
+
+def _parts(event: Event) -> list[types.Part]:
+    return (event.content.parts or []) if event.content else []
+
+
+def _has_function_parts(event: Event) -> bool:
+    return any(part.function_call or part.function_response for part in _parts(event))
+
+
+def _inbox_from_session(ctx: InvocationContext) -> A2AInbox:
+    message = user_message(ctx.user_content, message_id=ctx.invocation_id)
+    message.context_id = ctx.session.id
+    message.task_id = ctx.invocation_id
+    task = Task(
+        id=ctx.invocation_id,
+        context_id=ctx.session.id,
+        status=TaskStatus(state=TaskState.TASK_STATE_WORKING),
+        history=[message],
+    )
+    return A2AInbox(task=task, message=message, user_id=ctx.user_id, origin="adk")

@@ -1,0 +1,118 @@
+"""What the server alone decides of everything that leaves: ids, role, time, protected keys."""
+
+import uuid
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from a2a.types import (
+    Artifact,
+    Message,
+    Part,
+    Role,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskState,
+    TaskStatus,
+    TaskStatusUpdateEvent,
+)
+from google.protobuf.struct_pb2 import Struct
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from aion_adk.values import drop_protected, to_struct
+
+
+def new_id() -> str:
+    return str(uuid.uuid4())
+
+
+def now() -> Timestamp:
+    timestamp = Timestamp()
+    timestamp.GetCurrentTime()
+    return timestamp
+
+
+def without_protected(message: Message) -> Message:
+    """A copy whose metadata holds no key that only a server may set."""
+    copy = Message()
+    copy.CopyFrom(message)
+    _clean(copy)
+    _clean_parts(copy.parts)
+    return copy
+
+
+class Stamp:
+    """Copies what an agent made and sets the fields that are the server's."""
+
+    def __init__(
+        self, *, task_id: str, context_id: str, metadata: Mapping[str, Any] | None = None
+    ) -> None:
+        self.task_id = task_id
+        self.context_id = context_id
+        self.metadata = to_struct(metadata) if metadata else None
+
+    def message(self, message: Message) -> Message:
+        stamped = without_protected(message)
+        stamped.task_id = self.task_id
+        stamped.context_id = self.context_id
+        stamped.role = Role.ROLE_AGENT
+        stamped.message_id = stamped.message_id or new_id()
+        self._stamp_metadata(stamped)
+        return stamped
+
+    def artifact(self, artifact: Artifact) -> Artifact:
+        stamped = Artifact()
+        stamped.CopyFrom(artifact)
+        stamped.artifact_id = stamped.artifact_id or new_id()
+        _clean(stamped)
+        _clean_parts(stamped.parts)
+        return stamped
+
+    def artifact_update(
+        self, artifact: Artifact, *, append: bool = False, last_chunk: bool = True
+    ) -> TaskArtifactUpdateEvent:
+        return TaskArtifactUpdateEvent(
+            task_id=self.task_id,
+            context_id=self.context_id,
+            artifact=self.artifact(artifact),
+            append=append,
+            last_chunk=last_chunk,
+        )
+
+    def status_update(
+        self, state: TaskState, *, message: Message | None = None, metadata: Struct | None = None
+    ) -> TaskStatusUpdateEvent:
+        update = TaskStatusUpdateEvent(
+            task_id=self.task_id,
+            context_id=self.context_id,
+            status=TaskStatus(state=state, timestamp=now()),
+        )
+        if message is not None:
+            update.status.message.CopyFrom(self.message(message))
+        if metadata is not None:
+            update.metadata.CopyFrom(metadata)
+            drop_protected(update.metadata)
+        return update
+
+    def new_task(self, message: Message) -> Task:
+        task = Task(
+            id=self.task_id,
+            context_id=self.context_id,
+            status=TaskStatus(state=TaskState.TASK_STATE_WORKING, timestamp=now()),
+            history=[without_protected(message)],
+        )
+        self._stamp_metadata(task)
+        return task
+
+    def _stamp_metadata(self, target: Message | Task) -> None:
+        if self.metadata is not None:
+            target.metadata.MergeFrom(self.metadata)
+
+
+def _clean(target: Message | Artifact | Part) -> None:
+    if target.HasField("metadata"):
+        drop_protected(target.metadata)
+
+
+def _clean_parts(parts: Iterable[Part]) -> None:
+    for part in parts:
+        _clean(part)

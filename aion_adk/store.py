@@ -1,0 +1,89 @@
+"""Task stores: in memory with a bound, or in a database."""
+
+import time
+from collections import OrderedDict
+
+from a2a.server.context import ServerCallContext
+from a2a.server.owner_resolver import OwnerResolver, resolve_user_scope
+from a2a.server.tasks import InMemoryTaskStore, TaskStore
+from a2a.types import ListTasksRequest, ListTasksResponse, Task
+
+from aion_adk.stream import is_transitory
+
+
+class MemoryTaskStore(TaskStore):
+    """Keeps the newest tasks, as bytes; the oldest go first, by count and by age."""
+
+    def __init__(
+        self,
+        *,
+        most_tasks: int = 10_000,
+        longest_seconds: float = 24 * 3600,
+        owner_resolver: OwnerResolver = resolve_user_scope,
+    ) -> None:
+        self._tasks: OrderedDict[tuple[str, str], tuple[float, bytes]] = OrderedDict()
+        self._most_tasks = most_tasks
+        self._longest_seconds = longest_seconds
+        self._owner_of = owner_resolver
+
+    async def save(self, task: Task, context: ServerCallContext) -> None:
+        key = (self._owner_of(context), task.id)
+        self._tasks[key] = (time.monotonic(), _durable(task).SerializeToString())
+        self._tasks.move_to_end(key)
+        self._evict()
+
+    async def get(self, task_id: str, context: ServerCallContext) -> Task | None:
+        self._evict()
+        entry = self._tasks.get((self._owner_of(context), task_id))
+        return Task.FromString(entry[1]) if entry else None
+
+    async def list(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
+        # Filters, order and page tokens are a2a-sdk's own.
+        self._evict()
+        owner = self._owner_of(context)
+        page = InMemoryTaskStore(owner_resolver=self._owner_of)
+        for (task_owner, _), (_, stored) in list(self._tasks.items()):
+            if task_owner == owner:
+                await page.save(Task.FromString(stored), context)
+        return await page.list(params, context)
+
+    async def delete(self, task_id: str, context: ServerCallContext) -> None:
+        self._tasks.pop((self._owner_of(context), task_id), None)
+
+    def _evict(self) -> None:
+        oldest = time.monotonic() - self._longest_seconds
+        while self._tasks:
+            key, (saved, _) = next(iter(self._tasks.items()))
+            if len(self._tasks) <= self._most_tasks and saved > oldest:
+                return
+            del self._tasks[key]
+
+
+class DurableTaskStore(TaskStore):
+    """Another store without the transitory artifacts, for handlers that save every event."""
+
+    def __init__(self, store: TaskStore) -> None:
+        self._store = store
+
+    async def save(self, task: Task, context: ServerCallContext) -> None:
+        await self._store.save(_durable(task), context)
+
+    async def get(self, task_id: str, context: ServerCallContext) -> Task | None:
+        return await self._store.get(task_id, context)
+
+    async def list(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
+        return await self._store.list(params, context)
+
+    async def delete(self, task_id: str, context: ServerCallContext) -> None:
+        await self._store.delete(task_id, context)
+
+
+def _durable(task: Task) -> Task:
+    if not any(is_transitory(artifact.artifact_id) for artifact in task.artifacts):
+        return task
+    durable = Task()
+    durable.CopyFrom(task)
+    kept = [item for item in task.artifacts if not is_transitory(item.artifact_id)]
+    del durable.artifacts[:]
+    durable.artifacts.extend(kept)
+    return durable

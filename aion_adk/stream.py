@@ -1,0 +1,80 @@
+"""ADK events to A2A updates: text as it is spoken, section by section."""
+
+from a2a.types import Artifact, Part, TaskArtifactUpdateEvent
+from google.adk.events import Event
+from google.genai import types
+
+from aion_adk.turn import DeltaEnd, Outgoing, SectionKey, TextDelta
+
+STREAM_DELTA = "aion:stream-delta"
+STREAM_DELTA_NAME = "Stream Delta"
+
+
+def is_transitory(artifact_id: str) -> bool:
+    """Whether the artifact only carries text in flight and is stored nowhere."""
+    return artifact_id.startswith(STREAM_DELTA)
+
+
+def section_of(event: Event) -> SectionKey:
+    return (event.author, event.branch or "")
+
+
+def text_of(content: types.Content | None) -> str:
+    """The text a caller may read: thoughts are left out."""
+    parts = (content.parts or []) if content else []
+    return "".join(part.text for part in parts if part.text and not part.thought)
+
+
+def outgoing_of(event: Event) -> list[Outgoing]:
+    """A chunk for a partial event, the end of its section for the whole one that repeats it."""
+    if event.partial:
+        text = text_of(event.content)
+        return [TextDelta(section_of(event), text)] if text else []
+    return [DeltaEnd(section_of(event))] if event.content and event.content.parts else []
+
+
+class DeltaSections:
+    """The sections of streamed text that are open, each with an artifact of its own."""
+
+    def __init__(self, *, task_id: str, context_id: str) -> None:
+        self._task_id = task_id
+        self._context_id = context_id
+        self._open: dict[SectionKey, str] = {}
+
+    def text(self, delta: TextDelta) -> TaskArtifactUpdateEvent:
+        artifact_id = self._open.get(delta.key)
+        # a2a-sdk rejects append=True before the artifact exists
+        append = artifact_id is not None
+        if artifact_id is None:
+            artifact_id = self._open[delta.key] = self._free_id(delta.key[0])
+        return self._update(artifact_id, [Part(text=delta.text)], append=append)
+
+    def end(self, key: SectionKey) -> TaskArtifactUpdateEvent | None:
+        artifact_id = self._open.pop(key, None)
+        if artifact_id is None:
+            return None
+        return self._update(artifact_id, [], append=True, last_chunk=True)
+
+    def end_all(self) -> list[TaskArtifactUpdateEvent]:
+        return [update for key in list(self._open) if (update := self.end(key))]
+
+    def _free_id(self, author: str) -> str:
+        taken = set(self._open.values())
+        wanted = STREAM_DELTA
+        attempt = 1
+        while wanted in taken:
+            suffix = "" if attempt == 1 else f":{attempt}"
+            wanted = f"{STREAM_DELTA}:{author}{suffix}"
+            attempt += 1
+        return wanted
+
+    def _update(
+        self, artifact_id: str, parts: list[Part], *, append: bool, last_chunk: bool = False
+    ) -> TaskArtifactUpdateEvent:
+        return TaskArtifactUpdateEvent(
+            task_id=self._task_id,
+            context_id=self._context_id,
+            artifact=Artifact(artifact_id=artifact_id, name=STREAM_DELTA_NAME, parts=parts),
+            append=append,
+            last_chunk=last_chunk,
+        )

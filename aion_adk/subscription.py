@@ -1,0 +1,126 @@
+"""What one reader of a run has not taken yet, in bounded memory."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+
+from a2a.server.events import Event
+from a2a.types import Artifact, Part, TaskArtifactUpdateEvent
+from a2a.utils.errors import InternalError
+
+from aion_adk.stream import is_transitory
+
+MOST_BYTES = 8 * 1024 * 1024
+
+
+class _Text:
+    """Consecutive chunks of one section, joined when the reader comes for them."""
+
+    __slots__ = ("chunks", "first")
+
+    def __init__(self, first: TaskArtifactUpdateEvent) -> None:
+        self.first = first
+        self.chunks = [first.artifact.parts[0].text]
+
+    def joined(self) -> TaskArtifactUpdateEvent:
+        if len(self.chunks) == 1:
+            return self.first
+        first = self.first
+        return TaskArtifactUpdateEvent(
+            task_id=first.task_id,
+            context_id=first.context_id,
+            artifact=Artifact(
+                artifact_id=first.artifact.artifact_id,
+                name=first.artifact.name,
+                parts=[Part(text="".join(self.chunks))],
+            ),
+            append=first.append,
+        )
+
+
+class Subscription:
+    """A reader's buffer: text it has not taken is merged, everything else is kept in order.
+
+    A reader so slow that even this grows past `most_bytes` gets an error and no more events.
+    """
+
+    def __init__(self, *, most_bytes: int = MOST_BYTES) -> None:
+        self._waiting: deque[Event | _Text] = deque()
+        self._mergeable: dict[str, _Text] = {}
+        self._bytes = 0
+        self._most_bytes = most_bytes
+        self._closed = False
+        self._error: Exception | None = None
+        self._wakeup: asyncio.Future[None] | None = None
+
+    @property
+    def behind(self) -> bool:
+        """Whether there is something the reader has not taken."""
+        return bool(self._waiting)
+
+    def push(self, event: Event) -> None:
+        if self._closed:
+            return
+        if isinstance(event, TaskArtifactUpdateEvent) and _is_chunk(event):
+            self._push_text(event)
+        else:
+            self._mergeable.clear()
+            self._bytes += event.ByteSize()
+            self._waiting.append(event)
+        if self._bytes > self._most_bytes:
+            self._overflow()
+        self._wake()
+
+    def close(self, error: Exception | None = None) -> None:
+        """Ends the stream after what is waiting, with `error` if one is given."""
+        if not self._closed:
+            self._closed = True
+            self._error = error
+            self._wake()
+
+    async def events(self) -> AsyncIterator[Event]:
+        while True:
+            while self._waiting:
+                yield self._pop()
+            if self._closed:
+                if self._error:
+                    raise self._error
+                return
+            self._wakeup = asyncio.get_running_loop().create_future()
+            try:
+                await self._wakeup
+            finally:
+                self._wakeup = None
+
+    def _push_text(self, event: TaskArtifactUpdateEvent) -> None:
+        self._bytes += len(event.artifact.parts[0].text)
+        pending = self._mergeable.get(event.artifact.artifact_id)
+        if pending and event.append:
+            pending.chunks.append(event.artifact.parts[0].text)
+            return
+        text = _Text(event)
+        self._mergeable[event.artifact.artifact_id] = text
+        self._waiting.append(text)
+
+    def _pop(self) -> Event:
+        item = self._waiting.popleft()
+        if isinstance(item, _Text):
+            self._bytes -= sum(map(len, item.chunks))
+            self._mergeable.pop(item.first.artifact.artifact_id, None)
+            return item.joined()
+        self._bytes -= item.ByteSize()
+        return item
+
+    def _overflow(self) -> None:
+        self._waiting.clear()
+        self._mergeable.clear()
+        self.close(InternalError("The stream was closed because its reader was too slow."))
+
+    def _wake(self) -> None:
+        if self._wakeup and not self._wakeup.done():
+            self._wakeup.set_result(None)
+
+
+def _is_chunk(event: TaskArtifactUpdateEvent) -> bool:
+    parts = event.artifact.parts
+    return is_transitory(event.artifact.artifact_id) and len(parts) == 1 and bool(parts[0].text)

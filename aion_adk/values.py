@@ -1,0 +1,75 @@
+"""protobuf `Value` and `Struct` to plain Python and back, and the keys only a server may set."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from google.protobuf import struct_pb2
+from google.protobuf.json_format import ParseDict
+
+PROTECTED_PREFIXES = ("aion:", "https://docs.aion.to/")
+
+# Above this a double no longer holds every integer, so a whole double is not surely an int.
+_EXACT_INTEGERS = 2**53
+
+
+def to_plain(value: struct_pb2.Value) -> Any:
+    """Plain Python for a protobuf value: whole numbers are ints, keys sorted at every depth."""
+    match value.WhichOneof("kind"):
+        case "struct_value":
+            return to_dict(value.struct_value)
+        case "list_value":
+            return [to_plain(item) for item in value.list_value.values]
+        case "number_value":
+            number = value.number_value
+            whole = number.is_integer() and abs(number) <= _EXACT_INTEGERS
+            return int(number) if whole else number
+        case "string_value":
+            return value.string_value
+        case "bool_value":
+            return value.bool_value
+        case _:
+            return None
+
+
+def to_dict(struct: struct_pb2.Struct) -> dict[str, Any]:
+    return {key: to_plain(struct.fields[key]) for key in sorted(struct.fields)}
+
+
+def to_value(plain: Any) -> struct_pb2.Value:
+    """A protobuf value for anything that JSON can hold, else a TypeError that names the value."""
+    return ParseDict(json.loads(json.dumps(plain, default=_jsonable)), struct_pb2.Value())
+
+
+def to_struct(plain: Mapping[str, Any]) -> struct_pb2.Struct:
+    return to_value(dict(plain)).struct_value
+
+
+def _jsonable(value: Any) -> Any:
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", by_alias=True, exclude_none=True)
+    raise TypeError(f"expected JSON-serialisable data, got {type(value).__name__}")
+
+
+def is_protected(key: str) -> bool:
+    return key.startswith(PROTECTED_PREFIXES)
+
+
+def drop_protected(struct: struct_pb2.Struct) -> list[str]:
+    """Removes protected keys at every depth; returns what was removed."""
+    dropped = [key for key in struct.fields if is_protected(key)]
+    for key in dropped:
+        del struct.fields[key]
+    for value in struct.fields.values():
+        dropped += _drop_in_value(value)
+    return dropped
+
+
+def _drop_in_value(value: struct_pb2.Value) -> list[str]:
+    match value.WhichOneof("kind"):
+        case "struct_value":
+            return drop_protected(value.struct_value)
+        case "list_value":
+            return [key for item in value.list_value.values for key in _drop_in_value(item)]
+        case _:
+            return []
