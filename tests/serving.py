@@ -1,0 +1,118 @@
+"""A server on a real socket and a real client, for tests that tell a user's story."""
+
+import asyncio
+import socket
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import uvicorn
+from a2a.client import Client, ClientConfig, create_client
+from a2a.types import (
+    Message,
+    Part,
+    Role,
+    SendMessageConfiguration,
+    SendMessageRequest,
+    StreamResponse,
+    Task,
+)
+from starlette.types import ASGIApp
+
+from aion_adk import to_a2a
+from aion_adk.card import Servable
+from aion_adk.stamp import new_id
+
+HEADERS = {"A2A-Version": "1.0"}
+
+
+@asynccontextmanager
+async def listening(build: Callable[[str], ASGIApp]) -> AsyncGenerator[str, None]:
+    """Runs the app that `build` makes for its own URL; yields the URL."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        config = uvicorn.Config(build(url), log_level="warning", timeout_graceful_shutdown=5)
+        server = uvicorn.Server(config)
+        running = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            async with asyncio.timeout(10):
+                while not server.started:  # noqa: ASYNC110 # uvicorn offers no event for it
+                    await asyncio.sleep(0.005)
+            yield url
+        finally:
+            server.should_exit = True
+            await asyncio.wait_for(running, 20)
+
+
+@asynccontextmanager
+async def serving(agent: Servable, **options: Any) -> AsyncGenerator[str, None]:
+    async with listening(lambda url: to_a2a(agent, public_url=url, **options)) as url:
+        yield url
+
+
+@asynccontextmanager
+async def client_of(url: str, *, streaming: bool = False) -> AsyncGenerator[Client, None]:
+    async with httpx.AsyncClient(timeout=30) as http:
+        config = ClientConfig(httpx_client=http, streaming=streaming)
+        client = await create_client(url, client_config=config)
+        try:
+            yield client
+        finally:
+            await client.close()
+
+
+def request_of(
+    content: str | Sequence[Part],
+    *,
+    message_id: str = "",
+    context_id: str = "",
+    task_id: str = "",
+    metadata: dict[str, Any] | None = None,
+    configuration: SendMessageConfiguration | None = None,
+) -> SendMessageRequest:
+    parts = [Part(text=content)] if isinstance(content, str) else content
+    message = Message(
+        message_id=message_id or new_id(),
+        role=Role.ROLE_USER,
+        parts=parts,
+        context_id=context_id,
+        task_id=task_id,
+    )
+    request = SendMessageRequest(message=message, configuration=configuration)
+    if metadata:
+        request.metadata.update(metadata)
+    return request
+
+
+async def send(url: str, content: str | Sequence[Part], **fields: Any) -> Task:
+    """Sends one message without streaming and returns the task it is answered with."""
+    async with client_of(url) as client:
+        frames = [frame async for frame in client.send_message(request_of(content, **fields))]
+    return frames[-1].task
+
+
+async def stream(url: str, content: str | Sequence[Part], **fields: Any) -> list[StreamResponse]:
+    """Sends one message and returns every frame of the stream."""
+    async with client_of(url, streaming=True) as client:
+        return [frame async for frame in client.send_message(request_of(content, **fields))]
+
+
+def text_of(message: Message) -> str:
+    return "".join(part.text for part in message.parts)
+
+
+def reply_of(task: Task) -> str:
+    return text_of(task.status.message)
+
+
+def deltas_of(frames: Sequence[StreamResponse]) -> list[str]:
+    """The text chunks of the streamed sections, in order."""
+    return [
+        part.text
+        for frame in frames
+        if frame.HasField("artifact_update")
+        and frame.artifact_update.artifact.artifact_id.startswith("aion:stream-delta")
+        for part in frame.artifact_update.artifact.parts
+    ]
