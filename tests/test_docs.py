@@ -1,0 +1,38 @@
+"""The code in the README and in the documentation runs as it is printed."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+# A fence marked `{.python .notest}` needs what a test cannot have: a key, a paid service.
+_FENCE = re.compile(r"^```python[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks_of(page: Path) -> list[tuple[int, str]]:
+    """The python blocks of a page, each with the line it begins on."""
+    text = page.read_text()
+    return [(text.count("\n", 0, found.start(1)) + 1, found[1]) for found in _FENCE.finditer(text)]
+
+
+def test_the_pages_have_code_to_run() -> None:
+    assert any(blocks_of(page) for page in PAGES)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if blocks_of(page)],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_the_code_of_a_page_runs_top_to_bottom(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {"__name__": f"docs.{page.stem}"}
+    for line, block in blocks_of(page):
+        # Leading newlines make a traceback point at the page's own lines.
+        source = "\n" * (line - 1) + block
+        exec(compile(source, str(page), "exec"), namespace)

@@ -1,0 +1,45 @@
+import inspect
+
+import aion_adk
+from tests.test_docs import ROOT
+
+PUBLIC = {
+    "A2ABridgePlugin",
+    "A2AInbox",
+    "A2AOutbox",
+    "ADKAgentExecutor",
+    "BridgeError",
+    "TaskFailed",
+    "TaskRejected",
+    "build_agent_card",
+    "emit_data",
+    "emit_file",
+    "emit_message",
+    "emit_task_metadata",
+    "inbox_of",
+    "reply",
+    "reply_stream",
+    "serve",
+    "to_a2a",
+}
+
+
+def test_the_public_names_are_these_and_no_others() -> None:
+    assert set(aion_adk.__all__) == PUBLIC
+    assert aion_adk.__all__ == sorted(aion_adk.__all__)
+
+
+def test_every_public_name_is_there_and_says_what_it_is() -> None:
+    undocumented = [name for name in PUBLIC if not inspect.getdoc(getattr(aion_adk, name))]
+    assert undocumented == []
+
+
+def test_every_option_of_a_public_function_is_keyword_only() -> None:
+    for name in ("to_a2a", "serve", "build_agent_card"):
+        parameters = list(inspect.signature(getattr(aion_adk, name)).parameters.values())
+        assert [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY] == ["agent"]
+
+
+def test_the_reference_page_lists_every_public_name() -> None:
+    page = (ROOT / "docs" / "reference.md").read_text()
+    assert {name for name in PUBLIC if f"::: aion_adk.{name}\n" in page} == PUBLIC
