@@ -9,11 +9,10 @@ from a2a.utils.errors import InvalidParamsError
 from google.genai import types
 from pydantic import ValidationError
 
+from aion_adk.parts import FUNCTION_RESPONSE, adk_type_of
 from aion_adk.values import to_dict, to_plain
 
 DEFAULT_MIME_TYPE = "application/octet-stream"
-ADK_TYPE = "adk_type"
-FUNCTION_RESPONSE = "function_response"
 
 
 def to_content(message: Message, *, plain_text: str = "") -> types.Content:
@@ -54,9 +53,7 @@ def mime_type_of(part: Part) -> str:
 
 
 def is_function_response(part: Part) -> bool:
-    if not part.HasField("data") or ADK_TYPE not in part.metadata.fields:
-        return False
-    return part.metadata.fields[ADK_TYPE].string_value == FUNCTION_RESPONSE
+    return adk_type_of(part) == FUNCTION_RESPONSE
 
 
 def _inline_data(part: Part) -> types.Part:

@@ -5,7 +5,7 @@ from typing import Any
 from a2a.types import Message, Part, Role
 from google.genai import types
 
-from aion_adk.inbound import ADK_TYPE
+from aion_adk.parts import ADK_LONG_RUNNING, ADK_TYPE, FUNCTION_CALL
 from aion_adk.values import to_struct, to_value
 
 
@@ -37,9 +37,9 @@ def data_part(data: Any, **metadata: Any) -> Part:
 
 
 def function_call_part(call: types.FunctionCall, *, long_running: bool) -> Part:
-    metadata: dict[str, Any] = {ADK_TYPE: "function_call"}
+    metadata: dict[str, Any] = {ADK_TYPE: FUNCTION_CALL}
     if long_running:
-        metadata["adk_is_long_running"] = True
+        metadata[ADK_LONG_RUNNING] = True
     return data_part(_dump(call), **metadata)
 
 

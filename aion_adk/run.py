@@ -17,9 +17,10 @@ from a2a.types import (
 )
 from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError
 
+from aion_adk.delta import STREAM_DELTA_NAME, is_transitory
 from aion_adk.outbound import text_message
 from aion_adk.stamp import Stamp, new_id, without_protected
-from aion_adk.stream import STREAM_DELTA_NAME, is_transitory
+from aion_adk.stream import CHUNK_METADATA
 from aion_adk.subscription import Subscription
 
 logger = logging.getLogger(__name__)
@@ -258,7 +259,12 @@ class Run(EventQueue):
         return TaskArtifactUpdateEvent(
             task_id=self.task_id,
             context_id=self.context.context_id,
-            artifact=Artifact(artifact_id=artifact_id, name=STREAM_DELTA_NAME, parts=[text]),
+            artifact=Artifact(
+                artifact_id=artifact_id,
+                name=STREAM_DELTA_NAME,
+                parts=[text],
+                metadata=CHUNK_METADATA,
+            ),
         )
 
 

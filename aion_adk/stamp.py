@@ -18,6 +18,7 @@ from a2a.types import (
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from aion_adk.formats import canonical
 from aion_adk.values import drop_protected, to_struct
 
 
@@ -56,6 +57,7 @@ class Stamp:
         stamped.context_id = self.context_id
         stamped.role = Role.ROLE_AGENT
         stamped.message_id = stamped.message_id or new_id()
+        canonical.stamp(stamped)
         self._stamp_metadata(stamped)
         return stamped
 

@@ -8,7 +8,7 @@ from a2a.server.owner_resolver import OwnerResolver, resolve_user_scope
 from a2a.server.tasks import InMemoryTaskStore, TaskStore
 from a2a.types import ListTasksRequest, ListTasksResponse, Task
 
-from aion_adk.stream import is_transitory
+from aion_adk.delta import is_transitory
 
 
 class MemoryTaskStore(TaskStore):

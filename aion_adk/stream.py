@@ -4,15 +4,12 @@ from a2a.types import Artifact, Part, TaskArtifactUpdateEvent
 from google.adk.events import Event
 from google.genai import types
 
+from aion_adk.delta import STREAM_DELTA, STREAM_DELTA_NAME
+from aion_adk.formats.canonical import CANONICAL_TYPE, CanonicalType
 from aion_adk.turn import DeltaEnd, Outgoing, SectionKey, TextDelta
+from aion_adk.values import to_struct
 
-STREAM_DELTA = "aion:stream-delta"
-STREAM_DELTA_NAME = "Stream Delta"
-
-
-def is_transitory(artifact_id: str) -> bool:
-    """Whether the artifact only carries text in flight and is stored nowhere."""
-    return artifact_id.startswith(STREAM_DELTA)
+CHUNK_METADATA = to_struct({CANONICAL_TYPE: CanonicalType.TEXT_CHUNK})
 
 
 def section_of(event: Event) -> SectionKey:
@@ -74,7 +71,12 @@ class DeltaSections:
         return TaskArtifactUpdateEvent(
             task_id=self._task_id,
             context_id=self._context_id,
-            artifact=Artifact(artifact_id=artifact_id, name=STREAM_DELTA_NAME, parts=parts),
+            artifact=Artifact(
+                artifact_id=artifact_id,
+                name=STREAM_DELTA_NAME,
+                parts=parts,
+                metadata=None if append else CHUNK_METADATA,
+            ),
             append=append,
             last_chunk=last_chunk,
         )

@@ -5,10 +5,10 @@ from collections import deque
 from collections.abc import AsyncIterator
 
 from a2a.server.events import Event
-from a2a.types import Artifact, Part, TaskArtifactUpdateEvent
+from a2a.types import TaskArtifactUpdateEvent
 from a2a.utils.errors import InternalError
 
-from aion_adk.stream import is_transitory
+from aion_adk.delta import is_transitory
 
 MOST_BYTES = 8 * 1024 * 1024
 
@@ -25,17 +25,10 @@ class _Text:
     def joined(self) -> TaskArtifactUpdateEvent:
         if len(self.chunks) == 1:
             return self.first
-        first = self.first
-        return TaskArtifactUpdateEvent(
-            task_id=first.task_id,
-            context_id=first.context_id,
-            artifact=Artifact(
-                artifact_id=first.artifact.artifact_id,
-                name=first.artifact.name,
-                parts=[Part(text="".join(self.chunks))],
-            ),
-            append=first.append,
-        )
+        joined = TaskArtifactUpdateEvent()
+        joined.CopyFrom(self.first)
+        joined.artifact.parts[0].text = "".join(self.chunks)
+        return joined
 
 
 class Subscription:

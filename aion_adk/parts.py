@@ -1,0 +1,49 @@
+"""How ADK spells what an A2A data part is, and how the parts of a message are told apart."""
+
+from a2a.types import Message, Part
+from google.protobuf.struct_pb2 import Struct
+
+ADK_TYPE = "adk_type"
+ADK_THOUGHT = "adk_thought"
+ADK_LONG_RUNNING = "adk_is_long_running"
+FUNCTION_CALL = "function_call"
+FUNCTION_RESPONSE = "function_response"
+
+TOOL_CALLS = "tool_calls"
+TOOL_RESULTS = "tool_results"
+
+
+def adk_type_of(part: Part) -> str:
+    """What ADK says a data part is; empty for a part that it says nothing about."""
+    if not part.HasField("data") or ADK_TYPE not in part.metadata.fields:
+        return ""
+    return part.metadata.fields[ADK_TYPE].string_value
+
+
+def is_thought(part: Part) -> bool:
+    return part.HasField("text") and _is_true(part.metadata, ADK_THOUGHT)
+
+
+def is_long_running(part: Part) -> bool:
+    return _is_true(part.metadata, ADK_LONG_RUNNING)
+
+
+def has_tool_calls(message: Message) -> bool:
+    return any(
+        adk_type_of(part) == FUNCTION_CALL or _holds(part, TOOL_CALLS) for part in message.parts
+    )
+
+
+def has_tool_results(message: Message) -> bool:
+    return any(
+        adk_type_of(part) == FUNCTION_RESPONSE or _holds(part, TOOL_RESULTS)
+        for part in message.parts
+    )
+
+
+def _holds(part: Part, key: str) -> bool:
+    return part.HasField("data") and key in part.data.struct_value.fields
+
+
+def _is_true(metadata: Struct, key: str) -> bool:
+    return key in metadata.fields and metadata.fields[key].bool_value
