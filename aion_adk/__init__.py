@@ -12,16 +12,19 @@ from aion_adk.emit import (
 from aion_adk.errors import BridgeError, TaskFailed, TaskRejected
 from aion_adk.executor import ADKAgentExecutor
 from aion_adk.inbox import A2AInbox, inbox_of
+from aion_adk.options import ServerOptions
 from aion_adk.outbox import A2AOutbox
 from aion_adk.plugin import A2ABridgePlugin
-from aion_adk.server import serve, to_a2a
+from aion_adk.server import A2AApp, serve, to_a2a
 
 __all__ = [
+    "A2AApp",
     "A2ABridgePlugin",
     "A2AInbox",
     "A2AOutbox",
     "ADKAgentExecutor",
     "BridgeError",
+    "ServerOptions",
     "TaskFailed",
     "TaskRejected",
     "build_agent_card",

@@ -73,22 +73,29 @@ def jsonrpc_interface(url: str) -> AgentInterface:
     )
 
 
+def rest_interface(url: str) -> AgentInterface:
+    return AgentInterface(url=url.rstrip("/"), protocol_binding="HTTP+JSON", protocol_version="1.0")
+
+
 def skills_of(root: BaseNode) -> Iterator[AgentSkill]:
     """The agent itself, its tools, and the same for everything below it."""
     seen: set[str] = set()
-    for node, path in _nodes(root, ()):
+    for node, path in nodes_of(root):
         for skill in (_agent_skill(node, path), *_tool_skills(node, path)):
             if skill.id not in seen:
                 seen.add(skill.id)
                 yield skill
 
 
-def _nodes(node: BaseNode, path: tuple[str, ...]) -> Iterator[tuple[BaseNode, tuple[str, ...]]]:
+def nodes_of(
+    node: BaseNode, path: tuple[str, ...] = ()
+) -> Iterator[tuple[BaseNode, tuple[str, ...]]]:
+    """A node and everything below it, each with the names on the way to it."""
     path = (*path, node.name)
     yield node, path
     for child in _children(node):
         if child.name not in path:
-            yield from _nodes(child, path)
+            yield from nodes_of(child, path)
 
 
 def _children(node: BaseNode) -> list[BaseNode]:

@@ -1,14 +1,18 @@
 import inspect
+from typing import get_type_hints
 
 import aion_adk
+from aion_adk.options import OptionKeywords, ServerOptions
 from tests.test_docs import ROOT
 
 PUBLIC = {
+    "A2AApp",
     "A2ABridgePlugin",
     "A2AInbox",
     "A2AOutbox",
     "ADKAgentExecutor",
     "BridgeError",
+    "ServerOptions",
     "TaskFailed",
     "TaskRejected",
     "build_agent_card",
@@ -37,7 +41,12 @@ def test_every_public_name_is_there_and_says_what_it_is() -> None:
 def test_every_option_of_a_public_function_is_keyword_only() -> None:
     for name in ("to_a2a", "serve", "build_agent_card"):
         parameters = list(inspect.signature(getattr(aion_adk, name)).parameters.values())
-        assert [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY] == ["agent"]
+        keywords = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
+        assert [p.name for p in parameters if p.kind not in keywords] == ["agent"]
+
+
+def test_every_server_option_can_be_given_as_a_keyword_of_the_same_type() -> None:
+    assert get_type_hints(OptionKeywords) == get_type_hints(ServerOptions)
 
 
 def test_the_reference_page_lists_every_public_name() -> None:

@@ -1,0 +1,69 @@
+"""The options of a served agent, each declared once with its default and once as a keyword."""
+
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+from a2a.server.tasks import TaskStore
+from a2a.types import AgentCard
+from google.adk.agents.run_config import RunConfig
+from google.adk.artifacts import BaseArtifactService
+from google.adk.memory import BaseMemoryService
+from google.adk.sessions import BaseSessionService
+
+from aion_adk.executor import ServerMetadata
+from aion_adk.identity import UserIdResolver
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerOptions:
+    """What `to_a2a` and `serve` can be told.
+
+    card: served as it is, in place of the one built from the agent
+    public_url: the address that clients use, for the card; without it the request's own address
+    trust_proxy_headers: read that address from `X-Forwarded-Proto`, `-Host` and `-Prefix`; only
+        for a server that nothing but a proxy can reach
+    session_service, artifact_service, memory_service: for the runner, in-memory by default; a
+        `Runner` brings its own
+    task_store: where tasks are kept, in memory by default
+    user_id: names the ADK user of a request
+    run_config: for every run; the streaming mode is chosen for each request
+    run_timeout: seconds after which a run fails
+    native_content: "buffer" makes ordinary agent content win over an outbox
+    reply_as: "artifact" puts the reply into an artifact, for clients that read nothing else
+    server_metadata: stamped on everything that leaves
+    final_task: end a stream with the whole task in place of its last status
+    """
+
+    card: AgentCard | None = None
+    public_url: str | None = None
+    trust_proxy_headers: bool = False
+    session_service: BaseSessionService | None = None
+    artifact_service: BaseArtifactService | None = None
+    memory_service: BaseMemoryService | None = None
+    task_store: TaskStore | None = None
+    user_id: UserIdResolver | None = None
+    run_config: RunConfig | None = None
+    run_timeout: float | None = None
+    native_content: Literal["fallback", "buffer"] = "fallback"
+    reply_as: Literal["message", "artifact"] = "message"
+    server_metadata: ServerMetadata | None = None
+    final_task: bool = False
+
+
+class OptionKeywords(TypedDict, total=False):
+    """`ServerOptions` as keywords, so that editors and type checkers know each of them."""
+
+    card: AgentCard | None
+    public_url: str | None
+    trust_proxy_headers: bool
+    session_service: BaseSessionService | None
+    artifact_service: BaseArtifactService | None
+    memory_service: BaseMemoryService | None
+    task_store: TaskStore | None
+    user_id: UserIdResolver | None
+    run_config: RunConfig | None
+    run_timeout: float | None
+    native_content: Literal["fallback", "buffer"]
+    reply_as: Literal["message", "artifact"]
+    server_metadata: ServerMetadata | None
+    final_task: bool
