@@ -20,7 +20,9 @@ from google.adk.agents.run_config import RunConfig
 from google.adk.events import Event
 from google.adk.runners import Runner
 from google.genai import types
+from google.protobuf.struct_pb2 import Struct
 
+from aion_adk.activity import Activity
 from aion_adk.errors import BridgeError
 from aion_adk.identity import Caller
 from aion_adk.inbox import A2AInbox, without_credentials
@@ -55,6 +57,7 @@ class Plan:
     timeout: float | None
     buffer_native_content: bool
     reply_as_artifact: bool
+    activity: Activity
 
 
 class Execution:
@@ -122,7 +125,8 @@ class Execution:
         for artifact in outcome.artifacts:
             await self._queue.enqueue_event(self.stamp.artifact_update(artifact))
         final = messages[-1] if messages else None
-        update = self.stamp.status_update(outcome.state, message=final, metadata=outcome.metadata)
+        metadata = _merged(self._plan.activity.usage, outcome.metadata)
+        update = self.stamp.status_update(outcome.state, message=final, metadata=metadata)
         await self._queue.enqueue_event(update)
 
     async def _run_agent(self, content: types.Content) -> None:
@@ -144,7 +148,7 @@ class Execution:
         if event.error_code and not event.partial:
             raise AgentErrorEvent(f"{event.error_code}: {event.error_message}")
         self._spoken.hear(event)
-        await self.turn.send(*outgoing_of(event))
+        await self.turn.send(*outgoing_of(event), *self._plan.activity.outgoing_of(event))
         for filename, version in event.actions.artifact_delta.items():
             await self._publish_saved_file(filename, version)
 
@@ -263,3 +267,12 @@ class Execution:
 def _reply_artifact(messages: list[Message]) -> Artifact:
     parts = [part for message in messages for part in message.parts]
     return Artifact(artifact_id="reply", name="reply", parts=parts)
+
+
+def _merged(first: Struct | None, second: Struct | None) -> Struct | None:
+    if first is None or second is None:
+        return first or second
+    merged = Struct()
+    merged.MergeFrom(first)
+    merged.MergeFrom(second)
+    return merged

@@ -16,6 +16,7 @@ from google.adk.agents.run_config import (
 )
 from google.adk.runners import Runner
 
+from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY, Activity
 from aion_adk.errors import TaskFailed, TaskRejected, find_cause
 from aion_adk.execution import Execution, Plan, RunTimeout
 from aion_adk.identity import UserIdResolver, caller_of
@@ -46,6 +47,8 @@ class ADKAgentExecutor(AgentExecutor):
         native_content: Literal["fallback", "buffer"] = "fallback",
         reply_as: Literal["message", "artifact"] = "message",
         server_metadata: ServerMetadata | None = None,
+        tool_activity: bool = False,
+        thoughts: bool = False,
     ) -> None:
         plugins = runner.plugin_manager.plugins
         if not any(isinstance(plugin, A2ABridgePlugin) for plugin in plugins):
@@ -58,6 +61,8 @@ class ADKAgentExecutor(AgentExecutor):
         self._native_content = native_content
         self._reply_as = reply_as
         self._server_metadata = server_metadata
+        self._tool_activity = tool_activity
+        self._thoughts = thoughts
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         if context.message is None:
@@ -88,6 +93,14 @@ class ADKAgentExecutor(AgentExecutor):
             timeout=self._run_timeout,
             buffer_native_content=self._native_content == "buffer",
             reply_as_artifact=self._reply_as == "artifact",
+            activity=self._activity(context),
+        )
+
+    def _activity(self, context: RequestContext) -> Activity:
+        wanted = context.requested_extensions
+        return Activity(
+            tools=self._tool_activity or TOOL_ACTIVITY in wanted,
+            thoughts=self._thoughts or THOUGHTS in wanted,
         )
 
     def _stamp(self, context: RequestContext) -> Stamp:

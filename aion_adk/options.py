@@ -31,6 +31,8 @@ class ServerOptions:
     native_content: "buffer" makes ordinary agent content win over an outbox
     reply_as: "artifact" puts the reply into an artifact, for clients that read nothing else
     server_metadata: stamped on everything that leaves
+    tool_activity: show every client tool calls, results, changes of state and token counts
+    thoughts: show every client what the model says it thinks
     final_task: end a stream with the whole task in place of its last status
     """
 
@@ -47,6 +49,8 @@ class ServerOptions:
     native_content: Literal["fallback", "buffer"] = "fallback"
     reply_as: Literal["message", "artifact"] = "message"
     server_metadata: ServerMetadata | None = None
+    tool_activity: bool = False
+    thoughts: bool = False
     final_task: bool = False
 
 
@@ -66,4 +70,6 @@ class OptionKeywords(TypedDict, total=False):
     native_content: Literal["fallback", "buffer"]
     reply_as: Literal["message", "artifact"]
     server_metadata: ServerMetadata | None
+    tool_activity: bool
+    thoughts: bool
     final_task: bool

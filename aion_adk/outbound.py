@@ -1,11 +1,18 @@
 """genai content to A2A parts."""
 
+import base64
 from typing import Any
 
 from a2a.types import Message, Part, Role
 from google.genai import types
 
-from aion_adk.parts import ADK_LONG_RUNNING, ADK_TYPE, FUNCTION_CALL
+from aion_adk.parts import (
+    ADK_LONG_RUNNING,
+    ADK_THOUGHT,
+    ADK_TYPE,
+    FUNCTION_CALL,
+    FUNCTION_RESPONSE,
+)
 from aion_adk.values import to_struct, to_value
 
 
@@ -43,6 +50,17 @@ def function_call_part(call: types.FunctionCall, *, long_running: bool) -> Part:
     return data_part(_dump(call), **metadata)
 
 
+def function_response_part(response: types.FunctionResponse) -> Part:
+    return data_part(_dump(response), adk_type=FUNCTION_RESPONSE)
+
+
+def thought_part(part: types.Part) -> Part:
+    metadata: dict[str, Any] = {ADK_THOUGHT: True}
+    if part.thought_signature:
+        metadata["adk_thought_signature"] = base64.b64encode(part.thought_signature).decode()
+    return Part(text=part.text or "", metadata=to_struct(metadata))
+
+
 def agent_message(parts: list[Part], *, message_id: str) -> Message:
     return Message(message_id=message_id, role=Role.ROLE_AGENT, parts=parts)
 
@@ -67,5 +85,10 @@ def _url_part(file_data: types.FileData) -> Part:
     )
 
 
-def _dump(model: types.FunctionCall | types.ExecutableCode | types.CodeExecutionResult) -> Any:
+def _dump(
+    model: types.FunctionCall
+    | types.FunctionResponse
+    | types.ExecutableCode
+    | types.CodeExecutionResult,
+) -> Any:
     return model.model_dump(mode="json", exclude_none=True)

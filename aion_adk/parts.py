@@ -6,8 +6,11 @@ from google.protobuf.struct_pb2 import Struct
 ADK_TYPE = "adk_type"
 ADK_THOUGHT = "adk_thought"
 ADK_LONG_RUNNING = "adk_is_long_running"
+ADK_ACTIONS = "adk_actions"
+ADK_USAGE = "adk_usage_metadata"
 FUNCTION_CALL = "function_call"
 FUNCTION_RESPONSE = "function_response"
+STATE_DELTA = "state_delta"
 
 TOOL_CALLS = "tool_calls"
 TOOL_RESULTS = "tool_results"

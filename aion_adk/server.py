@@ -137,6 +137,8 @@ def executor_for(runner: Runner, options: ServerOptions) -> ADKAgentExecutor:
         native_content=options.native_content,
         reply_as=options.reply_as,
         server_metadata=options.server_metadata,
+        tool_activity=options.tool_activity,
+        thoughts=options.thoughts,
     )
 
 

@@ -4,12 +4,14 @@ from a2a.types import Artifact, Part, TaskArtifactUpdateEvent
 from google.adk.events import Event
 from google.genai import types
 
-from aion_adk.delta import STREAM_DELTA, STREAM_DELTA_NAME
+from aion_adk.delta import STREAM_DELTA, STREAM_DELTA_NAME, STREAM_THOUGHT
 from aion_adk.formats.canonical import CANONICAL_TYPE, CanonicalType
+from aion_adk.parts import ADK_THOUGHT
 from aion_adk.turn import DeltaEnd, Outgoing, SectionKey, TextDelta
 from aion_adk.values import to_struct
 
 CHUNK_METADATA = to_struct({CANONICAL_TYPE: CanonicalType.TEXT_CHUNK})
+THOUGHT_METADATA = to_struct({ADK_THOUGHT: True})
 
 
 def section_of(event: Event) -> SectionKey:
@@ -43,8 +45,9 @@ class DeltaSections:
         # a2a-sdk rejects append=True before the artifact exists
         append = artifact_id is not None
         if artifact_id is None:
-            artifact_id = self._open[delta.key] = self._free_id(delta.key[0])
-        return self._update(artifact_id, [Part(text=delta.text)], append=append)
+            artifact_id = self._open[delta.key] = self._free_id(delta)
+        part = Part(text=delta.text, metadata=THOUGHT_METADATA if delta.thought else None)
+        return self._update(artifact_id, [part], append=append)
 
     def end(self, key: SectionKey) -> TaskArtifactUpdateEvent | None:
         artifact_id = self._open.pop(key, None)
@@ -55,13 +58,14 @@ class DeltaSections:
     def end_all(self) -> list[TaskArtifactUpdateEvent]:
         return [update for key in list(self._open) if (update := self.end(key))]
 
-    def _free_id(self, author: str) -> str:
+    def _free_id(self, delta: TextDelta) -> str:
+        author = delta.key[0]
         taken = set(self._open.values())
-        wanted = STREAM_DELTA
+        wanted = base = STREAM_THOUGHT if delta.thought else STREAM_DELTA
         attempt = 1
         while wanted in taken:
             suffix = "" if attempt == 1 else f":{attempt}"
-            wanted = f"{STREAM_DELTA}:{author}{suffix}"
+            wanted = f"{base}:{author}{suffix}"
             attempt += 1
         return wanted
 

@@ -28,6 +28,7 @@ SectionKey = tuple[str, str]
 class TextDelta:
     key: SectionKey
     text: str
+    thought: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from a2a.types import (
 )
 
 from aion_adk.delta import is_transitory
-from aion_adk.parts import has_tool_calls, has_tool_results, is_thought
+from aion_adk.parts import STATE_DELTA, adk_type_of, has_tool_calls, has_tool_results, is_thought
 
 CANONICAL_TYPE = "canonical_type"
 
@@ -31,6 +31,7 @@ class CanonicalType(StrEnum):
     TOOL_CALL_RESULT = "ToolCallResultEvent"
     REASONING = "ReasoningMessageContentEvent"
     ACTIVITY = "ActivitySnapshotEvent"
+    STATE_DELTA = "StateDeltaEvent"
 
 
 _OF_STATE = {
@@ -106,4 +107,6 @@ def _kind_of(message: Message) -> CanonicalType:
         return CanonicalType.REASONING
     if texts or not message.parts:
         return CanonicalType.TEXT_END
+    if all(adk_type_of(part) == STATE_DELTA for part in message.parts):
+        return CanonicalType.STATE_DELTA
     return CanonicalType.ACTIVITY
