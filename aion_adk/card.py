@@ -1,5 +1,6 @@
 """An agent card from an agent."""
 
+import functools
 import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,6 +9,7 @@ from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentProvide
 from google.adk.agents import BaseAgent
 from google.adk.apps import App
 from google.adk.runners import Runner
+from google.adk.tools.agent_tool import AgentTool
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.base_toolset import BaseToolset
 from google.adk.workflow import BaseNode
@@ -100,34 +102,51 @@ def nodes_of(
 
 def _children(node: BaseNode) -> list[BaseNode]:
     if isinstance(node, BaseAgent):
-        return list(node.sub_agents)
+        return [*node.sub_agents, *_agents_as_tools(node)]
     graph = getattr(node, "graph", None)
     nodes: list[BaseNode] = list(getattr(graph, "nodes", ()))
     return [child for child in nodes if child.name != "__START__"]
+
+
+def _agents_as_tools(node: BaseAgent) -> list[BaseNode]:
+    return [tool.agent for tool in _tools(node) if isinstance(tool, AgentTool)]
+
+
+def _tools(node: BaseNode) -> list[Any]:
+    return getattr(node, "tools", None) or []
 
 
 def _agent_skill(node: BaseNode, path: tuple[str, ...]) -> AgentSkill:
     return AgentSkill(
         id=".".join(path),
         name=node.name,
-        description=node.description or f"The {node.name} agent.",
+        description=_summary(node.description) or f"The {node.name} agent.",
         tags=["agent"],
     )
 
 
 def _tool_skills(node: BaseNode, path: tuple[str, ...]) -> Iterator[AgentSkill]:
-    tools: list[Any] = getattr(node, "tools", None) or []
-    for tool in tools:
+    for tool in _tools(node):
         if isinstance(tool, BaseToolset):
             continue
         name, description = _described(tool)
         yield AgentSkill(
-            id=".".join((*path, name)), name=name, description=description, tags=["tool"]
+            id=".".join((*path, name)),
+            name=name,
+            description=_summary(description) or f"The {name} tool.",
+            tags=["tool"],
         )
 
 
 def _described(tool: Any) -> tuple[str, str]:
     if isinstance(tool, BaseTool):
-        return tool.name, tool.description or f"The {tool.name} tool."
-    name: str = getattr(tool, "__name__", type(tool).__name__)
-    return name, inspect.getdoc(tool) or f"The {name} tool."
+        return tool.name, tool.description
+    if isinstance(tool, functools.partial):
+        return _described(tool.func)
+    return getattr(tool, "__name__", type(tool).__name__), inspect.getdoc(tool) or ""
+
+
+def _summary(description: str) -> str:
+    """The first paragraph: what follows is often meant for a model's eyes only."""
+    paragraph, _, _ = inspect.cleandoc(description).partition("\n\n")
+    return " ".join(paragraph.split())
