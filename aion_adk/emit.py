@@ -36,7 +36,7 @@ def reply(ctx: AnyContext, content: Said) -> None:
     """Adds one message to the reply of this turn; the reply then wins over every other source."""
     turn = _serving(ctx, "reply")
     if turn:
-        turn.buffer.append(_message(content))
+        turn.buffer.append(turn.own(_message(content)))
 
 
 async def reply_stream(ctx: AnyContext, chunks: Iterable[str] | AsyncIterable[str]) -> str:
@@ -54,7 +54,7 @@ async def reply_stream(ctx: AnyContext, chunks: Iterable[str] | AsyncIterable[st
             turn.publish(DeltaEnd(key))
     text = "".join(said)
     if turn and text:
-        turn.buffer.append(_message(text))
+        turn.buffer.append(turn.own(_message(text)))
     return text
 
 
@@ -107,9 +107,9 @@ def emit_message(ctx: AnyContext, message: Said, *, partial: bool = False) -> No
             if part.text:
                 turn.publish(TextDelta(key, part.text))
         return
-    turn.last_emitted = said
+    turn.last_emitted = turn.own(said)
     turn.publish(DeltaEnd(key))
-    turn.publish(_working(message=said))
+    turn.publish(_working(message=turn.last_emitted))
 
 
 def emit_task_metadata(ctx: AnyContext, metadata: Mapping[str, Any]) -> None:
@@ -126,32 +126,24 @@ def _serving(ctx: AnyContext, helper: str) -> Turn | None:
     turn = turn_of(ctx)
     if turn is None:
         logger.debug("%s: no A2A request is being served", helper)
+    elif turn.closed:
+        logger.debug("%s: the request is answered already", helper)
+        return None
     return turn
 
 
 def _emit_artifact(
     turn: Turn, kind: str, name: str | None, part: Part, *, append: bool, last_chunk: bool
 ) -> None:
-    artifact_id = _artifact_id(turn, kind, name, append=append)
-    # a2a-sdk rejects append=True before the artifact exists
-    known = artifact_id in turn.artifact_ids
-    turn.artifact_ids.add(artifact_id)
-    turn.publish(
-        TaskArtifactUpdateEvent(
-            artifact=Artifact(artifact_id=artifact_id, name=name or kind, parts=[part]),
-            append=append and known,
-            last_chunk=last_chunk,
-        )
-    )
+    artifact_id = name or _unnamed_artifact_id(turn, kind, append=append)
+    artifact = Artifact(artifact_id=artifact_id, name=name or kind, parts=[part])
+    turn.publish(TaskArtifactUpdateEvent(artifact=artifact, append=append, last_chunk=last_chunk))
 
 
-def _artifact_id(turn: Turn, kind: str, name: str | None, *, append: bool) -> str:
-    """The name; unnamed artifacts do not replace each other, they are only appended to."""
-    if name:
-        return f"_{name}" if name.startswith("aion:") else name
+def _unnamed_artifact_id(turn: Turn, kind: str, *, append: bool) -> str:
+    """Artifacts without a name do not replace each other; the last one can be appended to."""
     if not append or kind not in turn.unnamed_artifacts:
-        count = sum(known.startswith(f"{kind}-") for known in turn.artifact_ids)
-        turn.unnamed_artifacts[kind] = f"{kind}-{count + 1}"
+        turn.unnamed_artifacts[kind] = new_id()
     return turn.unnamed_artifacts[kind]
 
 
@@ -169,10 +161,7 @@ def _section(ctx: AnyContext, helper: str) -> SectionKey:
 def _message(content: Said) -> Message:
     match content:
         case Message():
-            message = Message()
-            message.CopyFrom(content)
-            message.message_id = message.message_id or new_id()
-            return message
+            return content
         case str():
             parts = [Part(text=content)]
         case types.Content():

@@ -38,7 +38,8 @@ class LoadError(BridgeError):
 def find_cause(error: BaseException, kind: type[E]) -> E | None:
     """The first exception of `kind` in `error`, its causes and its groups.
 
-    ADK wraps what a plugin raises, and task groups wrap what a branch raises.
+    ADK wraps what a plugin raises, and task groups wrap what a branch raises. What was being
+    handled when `error` came up (`__context__`) is another matter and not looked at.
     """
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]
@@ -49,7 +50,7 @@ def find_cause(error: BaseException, kind: type[E]) -> E | None:
         if isinstance(current, kind):
             return current
         seen.add(id(current))
-        waiting += [current.__context__, current.__cause__]
+        waiting.append(current.__cause__)
         if isinstance(current, BaseExceptionGroup):
             waiting += current.exceptions  # pyright: ignore[reportUnknownMemberType]  # generic group
     return None

@@ -8,16 +8,17 @@ from typing import Any, Literal
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.types import TaskState
-from a2a.utils.errors import InvalidParamsError
+from a2a.utils.errors import A2AError, InternalError, InvalidParamsError
 from google.adk.agents.run_config import (
     RunConfig,
     StreamingMode,  # pyright: ignore[reportPrivateImportUsage]  # ADK documents it from here
     ToolThreadPoolConfig,
 )
 from google.adk.runners import Runner
+from google.genai import types
 
 from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY, Activity
-from aion_adk.errors import TaskFailed, TaskRejected, find_cause
+from aion_adk.errors import BridgeError, TaskFailed, TaskRejected, find_cause
 from aion_adk.execution import Execution, Plan, RunTimeout
 from aion_adk.identity import UserIdResolver, caller_of
 from aion_adk.inbound import to_content
@@ -65,10 +66,7 @@ class ADKAgentExecutor(AgentExecutor):
         self._thoughts = thoughts
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
-        if context.message is None:
-            raise InvalidParamsError("The request has no message.")
-        content = to_content(context.message, plain_text=context.get_user_input())
-        execution = Execution(self._plan(context), context, event_queue)
+        content, execution = self._receive(context, event_queue)
         await execution.announce()
         try:
             outcome = await execution.drive(content)
@@ -76,12 +74,27 @@ class ADKAgentExecutor(AgentExecutor):
             await execution.stop()
             raise
         except Exception as error:
-            outcome = failure(error, task_id=execution.stamp.task_id)
+            outcome = failure(error, task_id=context.task_id or "")
         await execution.conclude(outcome)
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         stamp = self._stamp(context)
         await event_queue.enqueue_event(stamp.status_update(TaskState.TASK_STATE_CANCELED))
+
+    def _receive(
+        self, context: RequestContext, event_queue: EventQueue
+    ) -> tuple[types.Content, Execution]:
+        """What to say to the agent and how to run it; refused before there is any task."""
+        if context.message is None:
+            raise InvalidParamsError("The request has no message.")
+        try:
+            content = to_content(context.message, plain_text=context.get_user_input())
+            return content, Execution(self._plan(context), context, event_queue)
+        except A2AError:
+            raise
+        except Exception as error:
+            error_id = _log_failure(error, task_id=context.task_id or "")
+            raise InternalError(f"Internal error. Error id: {error_id}") from None
 
     def _plan(self, context: RequestContext) -> Plan:
         mode = StreamingMode.SSE if _is_streaming(context) else StreamingMode.NONE
@@ -114,16 +127,24 @@ class ADKAgentExecutor(AgentExecutor):
 
 def failure(error: Exception, *, task_id: str) -> Outcome:
     """FAILED or REJECTED with a text for the caller; everything else goes to the log only."""
-    rejected = find_cause(error, TaskRejected)
-    spoken = rejected or find_cause(error, TaskFailed)
-    state = TaskState.TASK_STATE_REJECTED if rejected else TaskState.TASK_STATE_FAILED
-    if spoken:
-        return Outcome(state=state, messages=[text_message(str(spoken), message_id=new_id())])
-    error_id = new_id()
-    logger.error("task %s failed, error id %s", task_id, error_id, exc_info=error)
+    if rejected := find_cause(error, TaskRejected):
+        return _outcome(TaskState.TASK_STATE_REJECTED, str(rejected) or "The task was rejected.")
+    if failed := find_cause(error, TaskFailed):
+        return _outcome(TaskState.TASK_STATE_FAILED, str(failed) or "The task failed.")
+    error_id = _log_failure(error, task_id=task_id)
     what = "took too long" if isinstance(error, RunTimeout) else "could not be completed"
-    text = f"The request {what}. Error id: {error_id}"
+    return _outcome(TaskState.TASK_STATE_FAILED, f"The request {what}. Error id: {error_id}")
+
+
+def _outcome(state: TaskState, text: str) -> Outcome:
     return Outcome(state=state, messages=[text_message(text, message_id=new_id())])
+
+
+def _log_failure(error: Exception, *, task_id: str) -> str:
+    error_id = new_id()
+    reason = find_cause(error, BridgeError) or error
+    logger.error("task %s failed, error id %s: %s", task_id, error_id, reason, exc_info=error)
+    return error_id
 
 
 def _is_streaming(context: RequestContext) -> bool:

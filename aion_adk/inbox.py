@@ -1,13 +1,15 @@
 """What an agent may read of the request it serves."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, Literal
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
 
 from a2a.types import Message, Task
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.agents.readonly_context import ReadonlyContext
+
+T = TypeVar("T")
 
 INBOX_ATTRIBUTE = "a2a_inbox"
 
@@ -15,21 +17,37 @@ AnyContext = InvocationContext | ReadonlyContext
 """Every context that ADK hands to agents, tools, callbacks, plugins and instruction providers."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class _Snapshot(Generic[T]):
+    """A field that is copied when it is set and whenever it is read, so that nobody shares it."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = f"_{name}"
+
+    def __get__(self, instance: object | None, owner: type) -> T:
+        if instance is None:
+            raise AttributeError(self._name)  # dataclass takes it for a field without a default
+        return deepcopy(vars(instance)[self._name])
+
+    def __set__(self, instance: object, value: T) -> None:
+        vars(instance)[self._name] = deepcopy(value)
+
+
+@dataclass(frozen=True, kw_only=True)
 class A2AInbox:
     """A snapshot of the request, the same for every agent, tool and callback of the run.
 
-    It holds copies: nothing done to it reaches the server. `origin` is "adk" when the agent
-    runs under an adk command, where the inbox is built from the ADK session.
+    What is read from it is a copy: nothing done to it reaches the server or another reader.
+    `origin` is "adk" when the agent runs under an adk command, where the inbox is built from
+    the ADK session.
     """
 
-    task: Task
-    message: Message
-    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    task: _Snapshot[Task] = _Snapshot()
+    message: _Snapshot[Message] = _Snapshot()
+    metadata: _Snapshot[dict[str, Any]] = _Snapshot()
+    headers: _Snapshot[dict[str, str]] = _Snapshot()
     user_id: str = ""
     authenticated: bool = False
     extensions: frozenset[str] = frozenset()
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
     origin: Literal["a2a", "adk"] = "a2a"
 
 
@@ -49,18 +67,27 @@ def invocation_of(ctx: AnyContext) -> InvocationContext:
     return ctx._invocation_context  # pyright: ignore[reportPrivateUsage]  # reason above
 
 
-_CREDENTIAL_HEADERS = frozenset(
-    {"authorization", "proxy-authorization", "cookie", "x-goog-iap-jwt-assertion"}
+_CREDENTIAL_WORDS = (
+    "access-key",
+    "api-key",
+    "apikey",
+    "authorization",
+    "client-cert",
+    "cookie",
+    "credential",
+    "jwt",
+    "password",
+    "secret",
+    "signature",
+    "token",
+    "x-auth",
 )
-_CREDENTIAL_WORDS = ("token", "secret", "password", "api-key", "apikey", "credential", "signature")
 
 
-def without_credentials(headers: Mapping[str, str]) -> Mapping[str, str]:
-    return MappingProxyType(
-        {
-            name: value
-            for name, value in headers.items()
-            if name.lower() not in _CREDENTIAL_HEADERS
-            and not any(word in name.lower() for word in _CREDENTIAL_WORDS)
-        }
-    )
+def without_credentials(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if not _is_credential(name)}
+
+
+def _is_credential(header: str) -> bool:
+    name = header.lower().replace("_", "-")
+    return any(word in name for word in _CREDENTIAL_WORDS)

@@ -1,6 +1,7 @@
 """How a turn ends: which messages are the reply, what is patched, which state is final."""
 
 import logging
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 
 from a2a.types import Artifact, Message, Part, Task, TaskState
@@ -43,21 +44,15 @@ class Spoken:
     def __init__(self) -> None:
         self._unconfirmed: dict[SectionKey, list[str]] = {}
         self._final: list[Part] = []
-        self.finals: list[list[Part]] = []
 
     def hear(self, event: Event) -> None:
-        key = section_of(event)
+        section = section_of(event)
         if event.partial:
             if text := text_of(event.content):
-                self._unconfirmed.setdefault(key, []).append(text)
-            return
-        if event.content and event.content.parts:
-            self._unconfirmed.pop(key, None)
-        if event.author != "user" and event.is_final_response():
-            parts = final_parts(event)
-            if parts:
-                self._final = parts
-                self.finals.append(parts)
+                self._unconfirmed.setdefault(section, []).append(text)
+        elif reply_parts(event.content):
+            self._unconfirmed.pop(section, None)
+        self._final = final_parts(event) or self._final
 
     @property
     def parts(self) -> list[Part]:
@@ -67,50 +62,90 @@ class Spoken:
 
 
 def final_parts(event: Event) -> list[Part]:
-    """The event's content, and a workflow's output: text as text, everything else as data."""
+    """A final response's content and a workflow's output: text as text, everything else as data."""
+    if event.partial or event.author == "user" or not event.is_final_response():
+        return []
     parts = reply_parts(event.content)
     match event.output:
         case None:
             return parts
         case str() as text:
-            said = text_of(event.content)
-            return parts if said == text or not text else [*parts, Part(text=text)]
+            return (
+                parts if not text or text == text_of(event.content) else [*parts, Part(text=text)]
+            )
         case output:
             return [*parts, data_part(output)]
 
 
 def compile_outcome(
-    *, buffer: list[Message], outbox: A2AOutbox | None, fallback: Message | None
+    *,
+    buffer: list[Message],
+    outbox: A2AOutbox | None,
+    fallback: Message | None,
+    known_ids: Set[str],
+    as_artifact: bool = False,
 ) -> Outcome:
-    """The response buffer wins over the outbox, the outbox over the fallback."""
-    outcome = _from_outbox(outbox) if outbox else Outcome(messages=[fallback] if fallback else [])
-    if not buffer:
-        return outcome
-    if outbox and outcome.messages:
-        logger.warning("the response buffer is the reply; the messages of the outbox are ignored")
-    outcome.messages = list(buffer)
-    outcome.direct = False
+    """The response buffer wins over the outbox, the outbox over the fallback.
+
+    `known_ids` are those of the messages that the task has already.
+    """
+    outcome = Outcome(messages=[fallback] if fallback else [])
+    if outbox:
+        outcome = _from_outbox(outbox, known_ids)
+    if buffer:
+        if outbox and outcome.messages:
+            logger.warning("the response buffer is the reply; the outbox's messages are ignored")
+        outcome.messages = list(buffer)
+        outcome.direct = False
+    if as_artifact and outcome.messages and outcome.state == TaskState.TASK_STATE_COMPLETED:
+        outcome.artifacts.append(_reply_artifact(outcome.messages))
+        outcome.messages = []
     return outcome
 
 
-def _from_outbox(outbox: A2AOutbox) -> Outcome:
+def _from_outbox(outbox: A2AOutbox, known_ids: Set[str]) -> Outcome:
     if outbox.message is not None:
-        return Outcome(messages=[outbox.message], direct=outbox.direct)
-    return _from_patch(outbox.task or Task())
+        return Outcome(messages=[_renamed(outbox.message, known_ids)], direct=outbox.direct)
+    return _from_patch(outbox.task or Task(), known_ids)
 
 
-def _from_patch(patch: Task) -> Outcome:
+def _from_patch(patch: Task, known_ids: Set[str]) -> Outcome:
     state = patch.status.state
     if state == TaskState.TASK_STATE_CANCELED:
         raise OutboxError(f"{OUTBOX_KEY}.task asks for CANCELED; only a caller can cancel a task")
-    messages = list(patch.history)
+    messages = _unseen(patch.history, known_ids)
     if patch.status.HasField("message"):
-        final = patch.status.message
-        messages = [m for m in messages if not m.message_id or m.message_id != final.message_id]
-        messages.append(final)
+        final = _renamed(patch.status.message, known_ids)
+        messages = [*_unseen(messages, {final.message_id}), final]
     return Outcome(
         state=state if state in HONOURED_STATES else TaskState.TASK_STATE_COMPLETED,
         messages=messages,
         artifacts=list(patch.artifacts),
         metadata=patch.metadata if patch.HasField("metadata") else None,
     )
+
+
+def _unseen(messages: Iterable[Message], known_ids: Set[str]) -> list[Message]:
+    """The messages whose id is new; one without an id gets a new one when it leaves."""
+    unseen: list[Message] = []
+    seen = set(known_ids) - {""}
+    for message in messages:
+        if message.message_id not in seen:
+            unseen.append(message)
+            seen |= {message.message_id} - {""}
+    return unseen
+
+
+def _renamed(message: Message, known_ids: Set[str]) -> Message:
+    """The message, without its id if another has it, such as an inbound message sent back."""
+    if message.message_id not in known_ids:
+        return message
+    copy = Message()
+    copy.CopyFrom(message)
+    copy.message_id = ""
+    return copy
+
+
+def _reply_artifact(messages: list[Message]) -> Artifact:
+    parts = [part for message in messages for part in message.parts]
+    return Artifact(artifact_id=messages[-1].message_id, name="reply", parts=parts)

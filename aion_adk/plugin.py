@@ -78,7 +78,8 @@ def _take_outbox(event: Event) -> A2AOutbox | None:
     rest = {key: value for key, value in delta.items() if key != OUTBOX_KEY}
     event.actions = event.actions.model_copy(update={"state_delta": rest})
     value = delta[OUTBOX_KEY]
-    return None if value is None else to_outbox(value)
+    # A copy: the agent may go on to use the object it wrote.
+    return None if value is None else to_outbox(value).model_copy(deep=True)
 
 
 def _outbox_message(outbox: A2AOutbox) -> Message:
@@ -108,4 +109,11 @@ def _inbox_from_session(ctx: InvocationContext) -> A2AInbox:
         status=TaskStatus(state=TaskState.TASK_STATE_WORKING),
         history=[message],
     )
-    return A2AInbox(task=task, message=message, user_id=ctx.user_id, origin="adk")
+    return A2AInbox(
+        task=task,
+        message=message,
+        metadata={},
+        headers={},
+        user_id=ctx.user_id,
+        origin="adk",
+    )

@@ -19,7 +19,7 @@ from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from aion_adk.formats import canonical
-from aion_adk.values import drop_protected, to_struct
+from aion_adk.values import drop_protected, is_protected, to_struct
 
 
 def new_id() -> str:
@@ -64,7 +64,7 @@ class Stamp:
     def artifact(self, artifact: Artifact) -> Artifact:
         stamped = Artifact()
         stamped.CopyFrom(artifact)
-        stamped.artifact_id = stamped.artifact_id or new_id()
+        stamped.artifact_id = _unreserved(stamped.artifact_id) or new_id()
         _clean(stamped)
         _clean_parts(stamped.parts)
         return stamped
@@ -93,6 +93,7 @@ class Stamp:
         if metadata is not None:
             update.metadata.CopyFrom(metadata)
             drop_protected(update.metadata)
+            self._stamp_metadata(update)
         return update
 
     def new_task(self, message: Message) -> Task:
@@ -105,9 +106,14 @@ class Stamp:
         self._stamp_metadata(task)
         return task
 
-    def _stamp_metadata(self, target: Message | Task) -> None:
+    def _stamp_metadata(self, target: Message | Task | TaskStatusUpdateEvent) -> None:
         if self.metadata is not None:
             target.metadata.MergeFrom(self.metadata)
+
+
+def _unreserved(artifact_id: str) -> str:
+    """An id that cannot be taken for one of the server's, such as that of text in flight."""
+    return f"_{artifact_id}" if is_protected(artifact_id) else artifact_id
 
 
 def _clean(target: Message | Artifact | Part) -> None:

@@ -15,7 +15,8 @@ THOUGHT_METADATA = to_struct({ADK_THOUGHT: True})
 
 
 def section_of(event: Event) -> SectionKey:
-    return (event.author, event.branch or "")
+    # The nodes of a workflow speak under its name, in its branch.
+    return (event.author, f"{event.branch or ''}/{event.node_info.path}")
 
 
 def text_of(content: types.Content | None) -> str:

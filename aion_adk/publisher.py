@@ -1,0 +1,81 @@
+"""The only way out: stamps what a turn says and puts it onto the event queue."""
+
+from collections.abc import Iterable
+
+from a2a.server.events import EventQueue
+from a2a.types import (
+    Artifact,
+    Message,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskState,
+    TaskStatusUpdateEvent,
+)
+from google.protobuf.struct_pb2 import Struct
+
+from aion_adk.outcome import Outcome
+from aion_adk.stamp import Stamp
+from aion_adk.stream import DeltaSections
+from aion_adk.turn import DeltaEnd, Outgoing, TextDelta
+
+
+class Publisher:
+    """Publishes the events of one task in the order that A2A asks for."""
+
+    def __init__(self, queue: EventQueue, stamp: Stamp, *, artifact_ids: Iterable[str]) -> None:
+        self._queue = queue
+        self._stamp = stamp
+        self._sections = DeltaSections(task_id=stamp.task_id, context_id=stamp.context_id)
+        self._artifact_ids = set(artifact_ids)
+
+    async def start(self, task: Task) -> None:
+        await self._queue.enqueue_event(task)
+
+    async def go_on(self) -> None:
+        """WORKING, for a task that the caller knows already."""
+        await self._publish_status(TaskState.TASK_STATE_WORKING, metadata=Struct())
+
+    async def deliver(self, item: Outgoing) -> None:
+        match item:
+            case TextDelta():
+                await self._queue.enqueue_event(self._sections.text(item))
+            case DeltaEnd():
+                if update := self._sections.end(item.key):
+                    await self._queue.enqueue_event(update)
+            case TaskStatusUpdateEvent(status=status):
+                message = status.message if status.HasField("message") else None
+                metadata = item.metadata if item.HasField("metadata") else None
+                await self._publish_status(status.state, message=message, metadata=metadata)
+            case TaskArtifactUpdateEvent():
+                await self._publish_artifact(
+                    item.artifact, append=item.append, last_chunk=item.last_chunk
+                )
+
+    async def end_sections(self) -> None:
+        for update in self._sections.end_all():
+            await self._queue.enqueue_event(update)
+
+    async def conclude(self, outcome: Outcome) -> None:
+        """Earlier messages, artifacts, and the one status that ends the turn."""
+        for message in outcome.messages[:-1]:
+            await self._publish_status(TaskState.TASK_STATE_WORKING, message=message)
+        for artifact in outcome.artifacts:
+            await self._publish_artifact(artifact)
+        final = outcome.messages[-1] if outcome.messages else None
+        await self._publish_status(outcome.state, message=final, metadata=outcome.metadata)
+
+    async def _publish_status(
+        self, state: TaskState, *, message: Message | None = None, metadata: Struct | None = None
+    ) -> None:
+        update = self._stamp.status_update(state, message=message, metadata=metadata)
+        await self._queue.enqueue_event(update)
+
+    async def _publish_artifact(
+        self, artifact: Artifact, *, append: bool = False, last_chunk: bool = True
+    ) -> None:
+        stamped = self._stamp.artifact(artifact)
+        # a2a-sdk rejects append=True before the artifact exists
+        append = append and stamped.artifact_id in self._artifact_ids
+        self._artifact_ids.add(stamped.artifact_id)
+        update = self._stamp.artifact_update(stamped, append=append, last_chunk=last_chunk)
+        await self._queue.enqueue_event(update)

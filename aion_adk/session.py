@@ -1,0 +1,47 @@
+"""What ADK's services keep of a turn: the session's events and the files an agent saved."""
+
+from collections.abc import Container
+
+from a2a.types import Artifact, Part
+from google.adk.runners import Runner
+
+from aion_adk.identity import Caller
+from aion_adk.outbound import reply_parts, to_a2a_part
+from aion_adk.values import to_struct
+
+_USER_NAMESPACE = "user:"
+
+
+async def last_said(runner: Runner, caller: Caller, invocation_ids: Container[str]) -> list[Part]:
+    """The last thing that an agent said in these invocations, as the session has it."""
+    session = await runner.session_service.get_session(
+        app_name=runner.app_name, user_id=caller.user_id, session_id=caller.session_id
+    )
+    for event in reversed(session.events if session else []):
+        if event.invocation_id not in invocation_ids:
+            break
+        if event.author != "user" and (parts := reply_parts(event.content)):
+            return parts
+    return []
+
+
+async def saved_file(
+    runner: Runner, caller: Caller, *, filename: str, version: int
+) -> Artifact | None:
+    """A file of the artifact service as an A2A artifact whose id is the filename."""
+    if runner.artifact_service is None:
+        return None
+    saved = await runner.artifact_service.load_artifact(
+        app_name=runner.app_name,
+        user_id=caller.user_id,
+        session_id=caller.session_id,
+        filename=filename,
+        version=version,
+    )
+    part = to_a2a_part(saved) if saved else None
+    if part is None:
+        return None
+    part.filename = filename.removeprefix(_USER_NAMESPACE)
+    return Artifact(
+        artifact_id=filename, name=filename, parts=[part], metadata=to_struct({"version": version})
+    )
