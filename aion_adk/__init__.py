@@ -2,6 +2,7 @@
 
 from aion_adk.card import build_agent_card
 from aion_adk.emit import (
+    emit_artifact,
     emit_data,
     emit_file,
     emit_message,
@@ -28,6 +29,7 @@ __all__ = [
     "TaskFailed",
     "TaskRejected",
     "build_agent_card",
+    "emit_artifact",
     "emit_data",
     "emit_file",
     "emit_message",

@@ -95,6 +95,21 @@ def emit_data(
         _emit_artifact(turn, "data", name, content, append=append, last_chunk=last_chunk)
 
 
+def emit_artifact(
+    ctx: AnyContext,
+    content: Said,
+    *,
+    name: str | None = None,
+    append: bool = False,
+    last_chunk: bool = True,
+) -> None:
+    """Sends text or parts as an artifact, in one piece or piece by piece."""
+    parts = list(_message(content).parts)
+    turn = _serving(ctx, "emit_artifact")
+    if turn:
+        _emit_artifact(turn, "artifact", name, *parts, append=append, last_chunk=last_chunk)
+
+
 def emit_message(ctx: AnyContext, message: Said, *, partial: bool = False) -> None:
     """Sends a message while the task goes on: kept in its history, or only streamed if partial."""
     turn = _serving(ctx, "emit_message")
@@ -133,10 +148,10 @@ def _serving(ctx: AnyContext, helper: str) -> Turn | None:
 
 
 def _emit_artifact(
-    turn: Turn, kind: str, name: str | None, part: Part, *, append: bool, last_chunk: bool
+    turn: Turn, kind: str, name: str | None, *parts: Part, append: bool, last_chunk: bool
 ) -> None:
     artifact_id = name or _unnamed_artifact_id(turn, kind, append=append)
-    artifact = Artifact(artifact_id=artifact_id, name=name or kind, parts=[part])
+    artifact = Artifact(artifact_id=artifact_id, name=name or kind, parts=parts)
     turn.publish(TaskArtifactUpdateEvent(artifact=artifact, append=append, last_chunk=last_chunk))
 
 

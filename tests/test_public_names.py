@@ -16,6 +16,7 @@ PUBLIC = {
     "TaskFailed",
     "TaskRejected",
     "build_agent_card",
+    "emit_artifact",
     "emit_data",
     "emit_file",
     "emit_message",

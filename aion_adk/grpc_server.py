@@ -1,0 +1,117 @@
+"""The gRPC side of a server: the same handler as on HTTP, on a port of its own."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import grpc
+import grpc.aio
+from a2a.compat.v0_3 import a2a_v0_3_pb2_grpc
+from a2a.compat.v0_3.grpc_handler import CompatGrpcHandler
+from a2a.server.context import ServerCallContext
+from a2a.server.request_handlers import GrpcHandler
+from a2a.server.request_handlers.grpc_handler import DefaultGrpcServerCallContextBuilder
+from a2a.server.request_handlers.request_handler import RequestHandler
+from a2a.types import AgentExtension, a2a_pb2_grpc
+from a2a.utils.constants import VERSION_HEADER
+from a2a.utils.errors import VersionNotSupportedError
+
+from aion_adk.extensions import answer_headers
+
+_OPTIONS = (
+    # A second server on the port would get a share of the calls; it must fail to start.
+    ("grpc.so_reuseport", 0),
+    # Files are as large here as over HTTP.
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_send_message_length", -1),
+)
+
+
+class CallContexts(DefaultGrpcServerCallContextBuilder):
+    """Calls with their metadata as headers, as on HTTP, and in a version that is served."""
+
+    def __init__(self, *, major: str) -> None:
+        self._major = major
+
+    def build(self, context: "grpc.aio.ServicerContext[Any, Any]") -> ServerCallContext:
+        call = super().build(context)  # pyright: ignore[reportUnknownMemberType]  # untyped grpc
+        headers = headers_of(context.invocation_metadata())
+        call.state["headers"] = headers
+        version = headers.get(VERSION_HEADER.lower())
+        # The package of the service says which version is spoken when the caller does not.
+        if version and version.split(".")[0] != self._major:
+            raise VersionNotSupportedError(f"A2A version '{version}' is not supported here.")
+        return call
+
+
+def headers_of(metadata: Any) -> dict[str, str]:
+    """Text metadata under lower-case names; a name given twice is joined as HTTP does."""
+    headers: dict[str, str] = {}
+    for key, value in metadata or ():
+        if isinstance(value, str):
+            name = str(key).lower()
+            headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+class ExtensionEcho(grpc.aio.ServerInterceptor):
+    """Answers with the extensions that are active, in the initial metadata."""
+
+    def __init__(self, declared: Sequence[AgentExtension]) -> None:
+        self._declared = declared
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Any:
+        method = await continuation(handler_call_details)
+        headers = headers_of(handler_call_details.invocation_metadata)
+        echoed = answer_headers(headers, declared=self._declared)
+        return _with_metadata(method, echoed) if method and echoed else method
+
+
+def _with_metadata(method: Any, metadata: Mapping[str, str]) -> Any:
+    coders = {
+        "request_deserializer": method.request_deserializer,
+        "response_serializer": method.response_serializer,
+    }
+    initial = tuple(metadata.items())
+
+    async def stream(request: Any, context: Any) -> AsyncGenerator[Any, None]:
+        await context.send_initial_metadata(initial)
+        async for item in method.unary_stream(request, context):
+            yield item
+
+    async def unary(request: Any, context: Any) -> Any:
+        await context.send_initial_metadata(initial)
+        return await method.unary_unary(request, context)
+
+    if method.response_streaming:
+        return grpc.unary_stream_rpc_method_handler(stream, **coders)
+    return grpc.unary_unary_rpc_method_handler(unary, **coders)
+
+
+@asynccontextmanager
+async def grpc_serving(
+    handler: RequestHandler,
+    *,
+    address: str,
+    extensions: Sequence[AgentExtension] = (),
+    grace: float = 0,
+) -> AsyncGenerator[int, None]:
+    """Serves A2A 1.0 and 0.3 on `address` (host:port); yields the port.
+
+    On the way out running calls get `grace` seconds.
+    """
+    server = grpc.aio.server(interceptors=[ExtensionEcho(extensions)], options=_OPTIONS)
+    current = GrpcHandler(handler, CallContexts(major="1"))
+    a2a_pb2_grpc.add_A2AServiceServicer_to_server(current, server)  # pyright: ignore[reportUnknownMemberType]  # generated
+    legacy = CompatGrpcHandler(handler, CallContexts(major="0"))
+    a2a_v0_3_pb2_grpc.add_A2AServiceServicer_to_server(legacy, server)  # pyright: ignore[reportUnknownMemberType]  # generated
+    port = server.add_insecure_port(address)
+    await server.start()
+    try:
+        yield port
+    finally:
+        await server.stop(grace)
