@@ -6,7 +6,7 @@ life of a run is `Run`'s.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 from a2a.server.agent_execution import AgentExecutor, RequestContext
@@ -36,6 +36,7 @@ from a2a.utils.task import apply_history_length, validate_history_length
 from aion_adk.run import TERMINAL_STATES, Run, copy_of
 from aion_adk.turn import STREAMING
 
+CardModifier = Callable[[AgentCard, ServerCallContext], Awaitable[AgentCard]]
 _ContextKey = tuple[str, str]
 _MessageKey = tuple[str, str, str]
 
@@ -53,6 +54,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
         push_config_store: PushNotificationConfigStore | None = None,
         push_sender: PushNotificationSender | None = None,
         extended_agent_card: AgentCard | None = None,
+        extended_card_modifier: CardModifier | None = None,
         final_task: bool = False,
         remembered_messages: int = 10_000,
     ) -> None:
@@ -63,6 +65,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
             push_config_store=push_config_store,
             push_sender=push_sender,
             extended_agent_card=extended_agent_card,
+            extended_card_modifier=extended_card_modifier,
         )
         self._tasks = task_store
         self._final_task = final_task

@@ -1,10 +1,12 @@
 """The options of a served agent, each declared once with its default and once as a keyword."""
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
+from a2a.server.context import ServerCallContext
 from a2a.server.tasks import TaskStore
-from a2a.types import AgentCard
+from a2a.types import AgentCard, AgentExtension
 from google.adk.agents.run_config import RunConfig
 from google.adk.artifacts import BaseArtifactService
 from google.adk.memory import BaseMemoryService
@@ -12,6 +14,11 @@ from google.adk.sessions import BaseSessionService
 
 from aion_adk.executor import ServerMetadata
 from aion_adk.identity import UserIdResolver
+
+ExtendedCard = (
+    AgentCard | Callable[[AgentCard, ServerCallContext], AgentCard | Awaitable[AgentCard]]
+)
+"""The extended card, or a function of the public card and the call that returns it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +41,12 @@ class ServerOptions:
     tool_activity: show every client tool calls, results, changes of state and token counts
     thoughts: show every client what the model says it thinks
     final_task: end a stream with the whole task in place of its last status
+    grpc_port: serve gRPC too, on this port (extra `grpc`); 0 takes a free one
+    grpc_host: the address that gRPC listens on
+    list_grpc: name the gRPC address on the card; ADK's `RemoteA2aAgent` refuses such a card
+    list_v0_3: name 0.3 interfaces on the card too, for clients of that version
+    extensions: declared on the card; calls that do not activate the required ones are refused
+    extended_card: for callers that may see more than the public card
     """
 
     card: AgentCard | None = None
@@ -52,6 +65,12 @@ class ServerOptions:
     tool_activity: bool = False
     thoughts: bool = False
     final_task: bool = False
+    grpc_port: int | None = None
+    grpc_host: str = "127.0.0.1"
+    list_grpc: bool = False
+    list_v0_3: bool = False
+    extensions: Sequence[AgentExtension] = ()
+    extended_card: ExtendedCard | None = None
 
 
 class OptionKeywords(TypedDict, total=False):
@@ -73,3 +92,9 @@ class OptionKeywords(TypedDict, total=False):
     tool_activity: bool
     thoughts: bool
     final_task: bool
+    grpc_port: int | None
+    grpc_host: str
+    list_grpc: bool
+    list_v0_3: bool
+    extensions: Sequence[AgentExtension]
+    extended_card: ExtendedCard | None

@@ -1,32 +1,31 @@
 """Serves an agent over A2A: wiring only."""
 
 import contextlib
+import functools
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from functools import lru_cache
 from typing import Any, Unpack
 
 import uvicorn
-from a2a.server.routes import (
-    create_agent_card_routes,
-    create_jsonrpc_routes,
-    create_rest_routes,
-)
-from a2a.types import AgentCard, AgentInterface
+from a2a.server.request_handlers.request_handler import RequestHandler
+from a2a.server.routes import create_jsonrpc_routes, create_rest_routes
+from a2a.types import AgentCard
 from google.adk.apps import App, ResumabilityConfig
 from google.adk.artifacts import InMemoryArtifactService
 from google.adk.memory import InMemoryMemoryService
 from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
+from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from aion_adk.address import base_url_of, public_base_url
-from aion_adk.card import Servable, build_agent_card, jsonrpc_interface, nodes_of, rest_interface
+from aion_adk.card import Servable, nodes_of
+from aion_adk.discovery import CallContexts, card_of, card_routes, extended_card_for
+from aion_adk.errors import LoadError
 from aion_adk.executor import ADKAgentExecutor
+from aion_adk.extensions import ExtensionHeaders
+from aion_adk.gate import Gate
 from aion_adk.handler import BridgeRequestHandler
 from aion_adk.options import OptionKeywords, ServerOptions
 from aion_adk.store import MemoryTaskStore
@@ -34,10 +33,8 @@ from aion_adk.store import MemoryTaskStore
 logger = logging.getLogger(__name__)
 
 Close = Callable[[], Awaitable[None]]
-
-_LOCAL_URL = "http://127.0.0.1:8000"
-_CARD_PATH = "/.well-known/agent-card.json"
-_CARDS_KEPT = 64
+Beside = Callable[[], contextlib.AbstractAsyncContextManager[int | None]]
+"""Serves on another port while the app runs; yields the port."""
 
 
 class A2AApp(Starlette):
@@ -48,20 +45,29 @@ class A2AApp(Starlette):
     """
 
     def __init__(
-        self, *, card: AgentCard, routes: list[BaseRoute], closing: list[tuple[str, Close]]
+        self,
+        *,
+        card: AgentCard,
+        routes: list[BaseRoute],
+        closing: list[tuple[str, Close]],
+        grpc: Beside | None = None,
     ) -> None:
-        super().__init__(routes=routes, lifespan=lambda _: self.running())
+        extensions = Middleware(ExtensionHeaders, declared=card.capabilities.extensions)
+        super().__init__(routes=routes, middleware=[extensions], lifespan=lambda _: self.running())
         self.router.redirect_slashes = False
         self.card = card
+        self.grpc_port: int | None = None
+        self._grpc = grpc or contextlib.nullcontext
         self._closing = closing
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncGenerator[None, None]:
-        """Serves inside the block, and closes what the agent holds after it."""
-        try:
-            yield
-        finally:
-            await self.aclose()
+        """Serves inside the block, gRPC too, and closes what the agent holds after it."""
+        async with self._grpc() as self.grpc_port:
+            try:
+                yield
+            finally:
+                await self.aclose()
 
     async def aclose(self) -> None:
         """Ends running tasks, then closes the runner, its toolsets, the agents and the stores."""
@@ -90,7 +96,11 @@ def serve(
     port: int = 8000,
     **options: Unpack[OptionKeywords],
 ) -> None:
-    """Serves `agent` until the process is told to stop; takes the options of `to_a2a`."""
+    """Serves `agent` until the process is told to stop; takes the options of `to_a2a`.
+
+    gRPC listens on `host` too, unless `grpc_host` says otherwise.
+    """
+    options.setdefault("grpc_host", host)
     uvicorn.run(to_a2a(agent, **options), host=host, port=port)
 
 
@@ -99,11 +109,18 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
     store = options.task_store or MemoryTaskStore()
     card = card_of(agent, options)
     handler = BridgeRequestHandler(
-        executor_for(runner, options), store, card, final_task=options.final_task
+        executor_for(runner, options),
+        store,
+        card,
+        extended_agent_card=card if options.extended_card else None,
+        extended_card_modifier=extended_card_for(options),
+        final_task=options.final_task,
     )
+    gate = Gate(handler, extensions=card.capabilities.extensions)
     return A2AApp(
         card=card,
-        routes=[*card_routes(card, options), *protocol_routes(handler, options)],
+        routes=[*card_routes(card, options), *protocol_routes(gate, options)],
+        grpc=grpc_beside(gate, card, options),
         closing=[
             ("the request handler", handler.aclose),
             ("the runner", runner.close),
@@ -142,53 +159,27 @@ def executor_for(runner: Runner, options: ServerOptions) -> ADKAgentExecutor:
     )
 
 
-def card_of(agent: Servable, options: ServerOptions) -> AgentCard:
-    """The given card, or one built from the agent for its public address."""
-    if options.card is not None:
-        return options.card
-    url = public_base_url(options.public_url) if options.public_url else _LOCAL_URL
-    return build_agent_card(agent, url=url, interfaces=interfaces_at(url, options))
-
-
-def interfaces_at(url: str, options: ServerOptions) -> list[AgentInterface]:
-    """What is served at `url`, preferred first."""
-    return [jsonrpc_interface(url), rest_interface(url)]
-
-
-def protocol_routes(handler: BridgeRequestHandler, options: ServerOptions) -> list[BaseRoute]:
+def protocol_routes(handler: RequestHandler, options: ServerOptions) -> list[BaseRoute]:
+    calls = CallContexts(options)
     return [
-        *create_jsonrpc_routes(handler, "/", enable_v0_3_compat=True),
-        *create_rest_routes(handler, enable_v0_3_compat=True),
+        *create_jsonrpc_routes(handler, "/", context_builder=calls, enable_v0_3_compat=True),
+        *create_rest_routes(handler, context_builder=calls, enable_v0_3_compat=True),
     ]
 
 
-def card_routes(card: AgentCard, options: ServerOptions) -> list[BaseRoute]:
-    """The card, with the interfaces at the address that the client used if none is fixed."""
-    fixed = options.card is not None or options.public_url is not None
-
-    @lru_cache(maxsize=_CARDS_KEPT)
-    def endpoint_at(url: str) -> Callable[[Request], Awaitable[Response]]:
-        return _card_endpoint(card if fixed else card_at(url, card, options))
-
-    async def agent_card(request: Request) -> Response:
-        url = base_url_of(request, trust_proxy_headers=options.trust_proxy_headers)
-        return await endpoint_at("" if fixed else url)(request)
-
-    return [Route(_CARD_PATH, agent_card, methods=["GET"])]
-
-
-def card_at(url: str, card: AgentCard, options: ServerOptions) -> AgentCard:
-    """A copy of `card` with the interfaces that a client finds at `url`."""
-    copy = AgentCard()
-    copy.CopyFrom(card)
-    del copy.supported_interfaces[:]
-    copy.supported_interfaces.extend(interfaces_at(url, options))
-    return copy
-
-
-def _card_endpoint(card: AgentCard) -> Callable[[Request], Awaitable[Response]]:
-    (route,) = create_agent_card_routes(card, cache_control="public, max-age=60")
-    return route.endpoint
+def grpc_beside(handler: RequestHandler, card: AgentCard, options: ServerOptions) -> Beside | None:
+    if options.grpc_port is None:
+        return None
+    try:
+        from aion_adk.grpc_server import grpc_serving
+    except ImportError as error:
+        raise LoadError("grpc_port needs gRPC: install aion-adk[grpc]") from error
+    return functools.partial(
+        grpc_serving,
+        handler,
+        address=f"{options.grpc_host}:{options.grpc_port}",
+        extensions=card.capabilities.extensions,
+    )
 
 
 def closing_of(*, agents: Any, stores: list[Any]) -> list[tuple[str, Close]]:

@@ -27,6 +27,12 @@ from aion_adk.stamp import new_id
 HEADERS = {"A2A-Version": "1.0"}
 
 
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 @asynccontextmanager
 async def listening(build: Callable[[str], ASGIApp]) -> AsyncGenerator[str, None]:
     """Runs the app that `build` makes for its own URL; yields the URL."""

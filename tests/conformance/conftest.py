@@ -1,0 +1,56 @@
+"""One server with the conformance agent for a whole module, and the three ways to call it."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+import grpc.aio
+import httpx
+import pytest
+import pytest_asyncio
+from a2a.types import AgentCard, AgentExtension
+
+from samples.conformance.agent import app
+from tests.conformance.wires import Grpc, JsonRpc, Rest, Wire
+from tests.serving import free_port, serving
+
+CITATIONS = "https://extensions.example/citations/v1"
+TRACES = "https://extensions.example/traces/v1"
+
+
+@dataclass(frozen=True)
+class Server:
+    url: str
+    grpc_address: str
+    http: httpx.AsyncClient
+    wires: dict[str, Wire]
+
+
+def extended(card: AgentCard, _: object) -> AgentCard:
+    copy = AgentCard()
+    copy.CopyFrom(card)
+    copy.description = "What only some callers may know."
+    return copy
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server() -> AsyncGenerator[Server, None]:
+    port = free_port()
+    extensions = [AgentExtension(uri=CITATIONS), AgentExtension(uri=TRACES)]
+    async with (
+        serving(
+            app,
+            grpc_port=port,
+            list_grpc=True,
+            extensions=extensions,
+            extended_card=extended,
+        ) as url,
+        httpx.AsyncClient(timeout=20) as http,
+        grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel,
+    ):
+        wires: list[Wire] = [JsonRpc(http, f"{url}/"), Rest(http, url), Grpc(channel)]
+        yield Server(url, f"127.0.0.1:{port}", http, {wire.name: wire for wire in wires})
+
+
+@pytest.fixture(params=["jsonrpc", "rest", "grpc"])
+def wire(request: pytest.FixtureRequest, server: Server) -> Wire:
+    return server.wires[request.param]
