@@ -5,11 +5,10 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.cluster import ConcurrentTaskModificationError
 from a2a.server.events import Event, EventQueue
 from a2a.types import (
-    Artifact,
     Message,
-    Part,
     Task,
     TaskArtifactUpdateEvent,
     TaskState,
@@ -17,119 +16,137 @@ from a2a.types import (
 )
 from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError
 
-from aion_adk.delta import STREAM_DELTA_NAME, is_transitory
+from aion_adk.delta import is_transitory
+from aion_adk.inflight import TextInFlight
 from aion_adk.outbound import text_message
+from aion_adk.record import TaskRecord
+from aion_adk.snapshot import (
+    SETTLED_STATES,
+    TERMINAL_STATES,
+    TaskEvent,
+    add_to_history,
+    apply_artifact,
+    apply_status,
+    copy_of,
+)
 from aion_adk.stamp import Stamp, new_id, without_protected
-from aion_adk.stream import CHUNK_METADATA
 from aion_adk.subscription import Subscription
 
 logger = logging.getLogger(__name__)
 
-TERMINAL_STATES = frozenset(
-    {
-        TaskState.TASK_STATE_COMPLETED,
-        TaskState.TASK_STATE_FAILED,
-        TaskState.TASK_STATE_CANCELED,
-        TaskState.TASK_STATE_REJECTED,
-    }
-)
-SETTLED_STATES = TERMINAL_STATES | {
-    TaskState.TASK_STATE_INPUT_REQUIRED,
-    TaskState.TASK_STATE_AUTH_REQUIRED,
-}
-
 SECONDS_TO_STOP = 6.0
 _TURNS_FOR_READERS = 3
 
-Save = Callable[[Task], Awaitable[None]]
-Notify = Callable[[Event], None]
+Execute = Callable[["Run"], Awaitable[None]]
+Notify = Callable[[TaskEvent], None]
+
+# asyncio keeps only weak references to tasks; one that ignores its cancellation stays here.
+_given_up: set[asyncio.Task[None]] = set()
 
 
 class Run(EventQueue):
     """The queue an executor publishes to, with no queue in it: each event is applied and passed on.
 
-    Terminal is final: whatever is published after it is dropped. Text in flight goes to the
-    readers and is kept only until its section ends, for readers that join late. `first` and
-    `settled` hold what a caller that does not stream is answered with.
+    Terminal is final: whatever is published after it is dropped, and once the run is told to
+    stop, only the end it is stopped with counts. Text in flight goes to the readers and is kept
+    only until its section ends, for readers that join late. `first` and `settled` hold what a
+    caller that does not stream is answered with; `released` is done when the next turn of the
+    context may start.
     """
 
     def __init__(
-        self, context: RequestContext, *, save: Save, notify: Notify, final_task: bool = False
+        self,
+        context: RequestContext,
+        record: TaskRecord,
+        *,
+        notify: Notify,
+        final_task: bool = False,
     ) -> None:
+        loop = asyncio.get_running_loop()
         self.context = context
         self.task: Task | None = None
-        self.first: asyncio.Future[Task | Message] = asyncio.get_running_loop().create_future()
-        self.settled: asyncio.Future[Task | Message] = asyncio.get_running_loop().create_future()
-        self._save = save
+        self.first: asyncio.Future[Task | Message] = loop.create_future()
+        self.settled: asyncio.Future[Task | Message] = loop.create_future()
+        self.released: asyncio.Future[None] = loop.create_future()
+        self._record = record
         self._notify = notify
         self._final_task = final_task
         self._readers: list[Subscription] = []
-        self._deltas: dict[str, list[str]] = {}
+        self._text = TextInFlight()
         self._applying = asyncio.Lock()
         self._worker: asyncio.Task[None] | None = None
+        self._announced = False
+        self._over = False
+        self._verdict: TaskState | None = None
 
     @property
     def task_id(self) -> str:
         return self.context.task_id or ""
 
     @property
-    def ingested(self) -> bool:
-        """Whether the message became part of a task."""
-        return self.first.done() and self.first.exception() is None
+    def outcome(self) -> Message | str | None:
+        """What the message led to: a bare answer, the id of its task, or nothing."""
+        if not self.first.done() or self.first.exception():
+            return None
+        answer = self.first.result()
+        return answer if isinstance(answer, Message) else answer.id
 
-    @property
-    def worker(self) -> asyncio.Task[None] | None:
-        return self._worker
-
-    def start(self, execute: Callable[["Run"], Awaitable[None]]) -> asyncio.Task[None]:
+    def start(self, execute: Execute) -> None:
         self._worker = asyncio.create_task(self._work(execute))
-        return self._worker
+        self._worker.add_done_callback(lambda _: self._release())
+
+    async def load(self) -> Task | None:
+        return await self._record.load()
 
     def resume(self, task: Task) -> None:
         """Goes on with a stored task: the inbound message joins its history."""
         self.task = copy_of(task)
         status = self.task.status
         if status.HasField("message"):
-            _add_to_history(self.task, status.message)
+            add_to_history(self.task, status.message)
         if self.context.message is not None:
-            _add_to_history(self.task, without_protected(self.context.message))
+            add_to_history(self.task, without_protected(self.context.message))
+
+    async def announce(self) -> None:
+        """The task as the server makes it, for a caller that cannot wait for the executor's."""
+        if self.task is None and not self._over:
+            self._announced = True
+            await self._apply(self._stamp.new_task(self.context.message or Message()))
 
     async def enqueue_event(self, event: Event) -> None:
-        if self.settled.done():
-            logger.debug("task %s is settled; dropped %s", self.task_id, type(event).__name__)
+        if self._over:
+            logger.debug("task %s is over; dropped %s", self.task_id, type(event).__name__)
         elif isinstance(event, Message):
-            self._answer_directly(event)
+            await self._answer_directly(event)
         elif isinstance(event, TaskArtifactUpdateEvent) and is_transitory(
             event.artifact.artifact_id
         ):
             await self._pass_text(event)
         else:
-            await self._apply(event)
+            await self._publish(event)
 
     async def cancel(self, executor: AgentExecutor) -> None:
         """Stops the work and ends the task CANCELED, unless it ended before."""
-        await self._stop()
+        await self._stop(TaskState.TASK_STATE_CANCELED)
         try:
-            await executor.cancel(self.context, self)
+            async with asyncio.timeout(SECONDS_TO_STOP):
+                await executor.cancel(self.context, self)
         except Exception:
             logger.exception("task %s: the executor's cancel failed", self.task_id)
-        await self.enqueue_event(self._stamp.status_update(TaskState.TASK_STATE_CANCELED))
+        await self._apply(self._stamp.status_update(TaskState.TASK_STATE_CANCELED))
 
     async def fail(self, text: str) -> None:
         """Stops the work and ends the task FAILED with `text`, unless it ended before."""
-        await self._stop()
-        await self._end_failed(text)
+        await self._stop(TaskState.TASK_STATE_FAILED)
+        await self._end_failed(InternalError(text))
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """The current task, the text still in flight, then everything that follows."""
         reader = Subscription()
-        if self.first.done() and self.task is not None:
-            reader.push(copy_of(self.task))
-            for artifact_id, chunks in self._deltas.items():
-                reader.push(self._text_so_far(artifact_id, chunks))
-        if self.settled.done():
-            reader.close(_failure_of(self.settled))
-        self._readers.append(reader)
+        # An event that is being saved is in the task already but not yet with the readers.
+        async with self._applying:
+            self._catch_up(reader)
+            self._readers.append(reader)
         try:
             async for event in reader.events():
                 yield event
@@ -140,54 +157,133 @@ class Run(EventQueue):
     def _stamp(self) -> Stamp:
         return Stamp(task_id=self.task_id, context_id=self.context.context_id or "")
 
-    async def _work(self, execute: Callable[["Run"], Awaitable[None]]) -> None:
+    def _catch_up(self, reader: Subscription) -> None:
+        if self.settled.done() and (error := self.settled.exception()):
+            reader.close(error if isinstance(error, Exception) else None)
+        elif self.settled.done() and isinstance(answer := self.settled.result(), Message):
+            reader.push(answer)
+            reader.close()
+        elif self.first.done() and self.task is not None:
+            reader.push(copy_of(self.task))
+            for update in self._text.so_far():
+                reader.push(update)
+        if self._over:
+            reader.close()
+
+    async def _work(self, execute: Execute) -> None:
         try:
             await execute(self)
+            if self.task is None or self.task.status.state not in SETTLED_STATES:
+                raise InvalidAgentResponseError("The agent ended without a result.")
         except A2AError as error:
-            await self._end_with(error)
+            await self._end_unless_stopped(error)
+        except asyncio.CancelledError:
+            await self._end_unless_stopped(InternalError("The run was interrupted."))
+            raise
         except Exception:
             error_id = new_id()
             logger.exception("task %s failed, error id %s", self.task_id, error_id)
-            await self._end_with(InternalError(f"Internal error. Error id: {error_id}"))
-        else:
-            await self._end_with(InvalidAgentResponseError("The agent ended without a result."))
+            await self._end_unless_stopped(InternalError(f"Internal error. Error id: {error_id}"))
 
-    async def _end_with(self, error: A2AError) -> None:
-        """The end of a run that did not settle: FAILED if there is a task, else an error."""
-        if self.settled.done():
+    async def _end_unless_stopped(self, error: A2AError) -> None:
+        if self._verdict is None:
+            await self._end_failed(error)
+
+    async def _end_failed(self, error: A2AError) -> None:
+        """FAILED if there is a task, else the error itself; nothing for a run that is over."""
+        if self._over:
             return
-        if self.first.done():
-            await self._end_failed(str(error))
-        else:
+        if self.task is None or (self._worker and not self.first.done()):
             self._settle(error)
+            self._end()
+            return
+        message = text_message(str(error), message_id=new_id())
+        await self._apply(self._stamp.status_update(TaskState.TASK_STATE_FAILED, message=message))
 
-    async def _end_failed(self, text: str) -> None:
-        message = text_message(text, message_id=new_id())
-        await self.enqueue_event(
-            self._stamp.status_update(TaskState.TASK_STATE_FAILED, message=message)
-        )
+    async def _stop(self, verdict: TaskState) -> None:
+        self._verdict = self._verdict or verdict
+        worker = self._worker
+        if worker is None or worker.done():
+            return
+        worker.cancel()
+        await asyncio.wait({worker}, timeout=SECONDS_TO_STOP)
+        if not worker.done():
+            logger.warning("task %s: the executor does not stop when cancelled", self.task_id)
+            _given_up.add(worker)
+            worker.add_done_callback(_given_up.discard)
+            self._release()
 
-    async def _stop(self) -> None:
-        if self._worker and not self._worker.done():
-            self._worker.cancel()
-            await asyncio.wait({self._worker}, timeout=SECONDS_TO_STOP)
+    def _release(self) -> None:
+        """Nothing more is expected of the executor."""
+        if not self.released.done():
+            self.released.set_result(None)
+        if self._verdict is None or self._over:
+            self._end()
 
-    async def _apply(self, event: Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent) -> None:
+    async def _publish(self, event: TaskEvent) -> None:
+        self._require_own(event)
+        if self.task is None and not isinstance(event, Task):
+            await self.announce()
+        state = _settled_state(event)
+        if state is None or self._verdict in (None, state):
+            await self._apply(event)
+
+    def _require_own(self, event: TaskEvent) -> None:
+        task_id = event.id if isinstance(event, Task) else event.task_id
+        if task_id != self.task_id:
+            raise InvalidAgentResponseError(f"An event of task {self.task_id} names another task.")
+
+    async def _apply(self, event: TaskEvent) -> None:
         async with self._applying:
-            if self.settled.done():
+            if self._over:
                 return
             task = self._updated(event)
-            try:
-                await self._save(task)
-            except Exception:
-                error_id = new_id()
-                logger.exception("task %s not saved, error id %s", self.task_id, error_id)
-                self._settle(InternalError(f"The task could not be saved. Error id: {error_id}"))
-                return
-            self.task = task
-            self._hand_on(event, task)
+            if _settled_state(event) is not None:
+                for update in self._text.close():
+                    self._show(update)
+            unfinished = isinstance(event, TaskArtifactUpdateEvent) and not event.last_chunk
+            if unfinished or await self._saved(task):
+                self.task = task
+                self._hand_on(event, task)
 
-    def _updated(self, event: Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent) -> Task:
+    async def _saved(self, task: Task) -> bool:
+        try:
+            await self._record.save(task)
+        except ConcurrentTaskModificationError:
+            await self._yield_to_other_writer()
+            return False
+        except Exception:
+            error_id = new_id()
+            logger.exception("task %s not saved, error id %s", self.task_id, error_id)
+            self._settle(InternalError(f"The task could not be saved. Error id: {error_id}"))
+            self._end()
+            self._interrupt()
+            return False
+        return True
+
+    async def _yield_to_other_writer(self) -> None:
+        """Somebody else changed the task: what is stored counts, and this run is over."""
+        logger.warning("task %s was changed by another writer; its run ends", self.task_id)
+        stored = await self._record.load()
+        if stored and stored.status.state in SETTLED_STATES:
+            self.task = stored
+            self._show(
+                TaskStatusUpdateEvent(
+                    task_id=stored.id, context_id=stored.context_id, status=stored.status
+                )
+            )
+            self._settle(copy_of(stored))
+        else:
+            self._settle(InternalError("The task was changed by another writer."))
+        self._end()
+        self._interrupt()
+
+    def _interrupt(self) -> None:
+        self._verdict = self._verdict or TaskState.TASK_STATE_FAILED
+        if self._worker and not self._worker.done():
+            self._worker.cancel()
+
+    def _updated(self, event: TaskEvent) -> Task:
         if isinstance(event, Task):
             return copy_of(event)
         if self.task is None:
@@ -199,21 +295,24 @@ class Run(EventQueue):
             apply_status(task, event)
         return task
 
-    def _hand_on(
-        self, event: Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent, task: Task
-    ) -> None:
-        state = task.status.state
-        settled = not isinstance(event, TaskArtifactUpdateEvent) and state in SETTLED_STATES
+    def _hand_on(self, event: TaskEvent, task: Task) -> None:
+        state = _settled_state(event)
+        repeats = self._announced and isinstance(event, Task) and self.first.done()
         whole = not self.first.done() or (self._final_task and state in TERMINAL_STATES)
-        shown = copy_of(task) if whole else event
         if not self.first.done():
             self.first.set_result(copy_of(task))
         self._notify(event)
-        self._show(shown)
-        if settled:
+        if repeats:
+            self._announced = False
+        if not repeats or state is not None:
+            self._show(copy_of(task) if whole else event)
+        if state is not None:
             self._settle(copy_of(task))
+        if state in TERMINAL_STATES:
+            self._end()
 
     def _settle(self, result: Task | Message | Exception) -> None:
+        """Answers every caller so far; the readers have seen their last event."""
         for future in (self.first, self.settled):
             if future.done():
                 continue
@@ -225,21 +324,25 @@ class Run(EventQueue):
         for reader in self._readers:
             reader.close(result if isinstance(result, Exception) else None)
 
-    def _answer_directly(self, message: Message) -> None:
-        if self.first.done() or self.task is not None:
+    def _end(self) -> None:
+        """Takes no further event."""
+        self._over = True
+        for reader in self._readers:
+            reader.close()
+
+    async def _answer_directly(self, message: Message) -> None:
+        if self._announced:
+            done = self._stamp.status_update(TaskState.TASK_STATE_COMPLETED, message=message)
+            await self._publish(done)
+            return
+        if self.task is not None:
             raise InvalidAgentResponseError("A Message cannot follow a Task.")
         self._show(message)
         self._settle(message)
+        self._end()
 
     async def _pass_text(self, event: TaskArtifactUpdateEvent) -> None:
-        artifact_id = event.artifact.artifact_id
-        if event.last_chunk:
-            self._deltas.pop(artifact_id, None)
-        else:
-            chunks = self._deltas.setdefault(artifact_id, [])
-            if not event.append:
-                chunks.clear()
-            chunks.extend(part.text for part in event.artifact.parts)
+        self._text.take(event)
         self._show(event)
         await self._let_readers_take_it()
 
@@ -254,55 +357,9 @@ class Run(EventQueue):
         for reader in self._readers:
             reader.push(event)
 
-    def _text_so_far(self, artifact_id: str, chunks: list[str]) -> TaskArtifactUpdateEvent:
-        text = Part(text="".join(chunks))
-        return TaskArtifactUpdateEvent(
-            task_id=self.task_id,
-            context_id=self.context.context_id,
-            artifact=Artifact(
-                artifact_id=artifact_id,
-                name=STREAM_DELTA_NAME,
-                parts=[text],
-                metadata=CHUNK_METADATA,
-            ),
-        )
 
-
-def _failure_of(future: asyncio.Future[Task | Message]) -> Exception | None:
-    error = future.exception()
-    return error if isinstance(error, Exception) else None
-
-
-def copy_of(task: Task) -> Task:
-    copy = Task()
-    copy.CopyFrom(task)
-    return copy
-
-
-def apply_status(task: Task, event: TaskStatusUpdateEvent) -> None:
-    """Every message joins the history when it comes, the last one stays on the status too."""
-    task.status.CopyFrom(event.status)
-    if event.status.HasField("message"):
-        _add_to_history(task, event.status.message)
-    if event.HasField("metadata"):
-        task.metadata.MergeFrom(event.metadata)
-
-
-def apply_artifact(task: Task, event: TaskArtifactUpdateEvent) -> None:
-    for artifact in task.artifacts:
-        if artifact.artifact_id != event.artifact.artifact_id:
-            continue
-        if event.append:
-            artifact.parts.extend(event.artifact.parts)
-            artifact.metadata.MergeFrom(event.artifact.metadata)
-        else:
-            artifact.CopyFrom(event.artifact)
-        return
-    if event.append:
-        raise InvalidAgentResponseError("append=True for an artifact the task does not have.")
-    task.artifacts.append(event.artifact)
-
-
-def _add_to_history(task: Task, message: Message) -> None:
-    if all(known.message_id != message.message_id for known in task.history):
-        task.history.append(message)
+def _settled_state(event: TaskEvent) -> TaskState | None:
+    """The state that answers the callers; None for everything that does not."""
+    if isinstance(event, TaskArtifactUpdateEvent):
+        return None
+    return event.status.state if event.status.state in SETTLED_STATES else None

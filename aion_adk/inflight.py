@@ -1,0 +1,47 @@
+"""The streamed text of a run whose sections are still open."""
+
+from a2a.types import Artifact, TaskArtifactUpdateEvent
+
+
+class TextInFlight:
+    """Kept for readers that join late, and only until its section ends."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, tuple[TaskArtifactUpdateEvent, list[str]]] = {}
+
+    def take(self, event: TaskArtifactUpdateEvent) -> None:
+        artifact_id = event.artifact.artifact_id
+        if event.last_chunk:
+            self._open.pop(artifact_id, None)
+            return
+        if not event.append or artifact_id not in self._open:
+            self._open[artifact_id] = (event, [])
+        self._open[artifact_id][1].extend(part.text for part in event.artifact.parts)
+
+    def so_far(self) -> list[TaskArtifactUpdateEvent]:
+        """One chunk for each open section, with all of its text."""
+        return [_with_text(first, "".join(chunks)) for first, chunks in self._open.values()]
+
+    def close(self) -> list[TaskArtifactUpdateEvent]:
+        """Forgets the open sections; returns the updates that end them."""
+        ends = [_end_of(first) for first, _ in self._open.values()]
+        self._open.clear()
+        return ends
+
+
+def _with_text(first: TaskArtifactUpdateEvent, text: str) -> TaskArtifactUpdateEvent:
+    update = TaskArtifactUpdateEvent()
+    update.CopyFrom(first)
+    del update.artifact.parts[1:]
+    update.artifact.parts[0].text = text
+    return update
+
+
+def _end_of(first: TaskArtifactUpdateEvent) -> TaskArtifactUpdateEvent:
+    return TaskArtifactUpdateEvent(
+        task_id=first.task_id,
+        context_id=first.context_id,
+        artifact=Artifact(artifact_id=first.artifact.artifact_id, name=first.artifact.name),
+        append=True,
+        last_chunk=True,
+    )

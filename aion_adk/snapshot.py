@@ -1,0 +1,64 @@
+"""A task as its events change it."""
+
+from a2a.types import (
+    Message,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskState,
+    TaskStatusUpdateEvent,
+)
+from a2a.utils.errors import InvalidAgentResponseError
+
+TERMINAL_STATES = frozenset(
+    {
+        TaskState.TASK_STATE_COMPLETED,
+        TaskState.TASK_STATE_FAILED,
+        TaskState.TASK_STATE_CANCELED,
+        TaskState.TASK_STATE_REJECTED,
+    }
+)
+SETTLED_STATES = TERMINAL_STATES | {
+    TaskState.TASK_STATE_INPUT_REQUIRED,
+    TaskState.TASK_STATE_AUTH_REQUIRED,
+}
+
+TaskEvent = Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
+
+
+def copy_of(task: Task) -> Task:
+    copy = Task()
+    copy.CopyFrom(task)
+    return copy
+
+
+def state_name(task: Task) -> str:
+    return TaskState.Name(task.status.state).removeprefix("TASK_STATE_")
+
+
+def apply_status(task: Task, event: TaskStatusUpdateEvent) -> None:
+    """Every message joins the history when it comes, the last one stays on the status too."""
+    task.status.CopyFrom(event.status)
+    if event.status.HasField("message"):
+        add_to_history(task, event.status.message)
+    if event.HasField("metadata"):
+        task.metadata.MergeFrom(event.metadata)
+
+
+def apply_artifact(task: Task, event: TaskArtifactUpdateEvent) -> None:
+    for artifact in task.artifacts:
+        if artifact.artifact_id != event.artifact.artifact_id:
+            continue
+        if event.append:
+            artifact.parts.extend(event.artifact.parts)
+            artifact.metadata.MergeFrom(event.artifact.metadata)
+        else:
+            artifact.CopyFrom(event.artifact)
+        return
+    if event.append:
+        raise InvalidAgentResponseError("append=True for an artifact the task does not have.")
+    task.artifacts.append(event.artifact)
+
+
+def add_to_history(task: Task, message: Message) -> None:
+    if all(known.message_id != message.message_id for known in task.history):
+        task.history.append(message)
