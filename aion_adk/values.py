@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from google.protobuf import struct_pb2
 from google.protobuf.json_format import ParseDict
@@ -39,6 +39,11 @@ def to_dict(struct: struct_pb2.Struct) -> dict[str, Any]:
 def to_value(plain: Any) -> struct_pb2.Value:
     """A protobuf value for anything that JSON can hold, else a TypeError that names the value."""
     return ParseDict(json.loads(json.dumps(plain, default=_jsonable)), struct_pb2.Value())
+
+
+def mapping_of(value: object) -> Mapping[str, Any]:
+    """The value if it is an object, else an empty one: for JSON whose shape nobody checked."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
 
 
 def to_struct(plain: Mapping[str, Any]) -> struct_pb2.Struct:
