@@ -14,6 +14,8 @@ from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.base_toolset import BaseToolset
 from google.adk.workflow import BaseNode
 
+from aion_adk.about import About
+
 Servable = BaseAgent | BaseNode | App | Runner
 """What can be served: an agent, a workflow, an app, or a runner with services of its own."""
 
@@ -36,37 +38,44 @@ def build_agent_card(
     agent: Servable,
     *,
     url: str,
-    version: str = "0.1.0",
+    version: str | None = None,
     name: str | None = None,
     description: str | None = None,
     skills: Sequence[AgentSkill] | None = None,
     interfaces: Sequence[AgentInterface] | None = None,
     capabilities: AgentCapabilities | None = None,
-    input_modes: Sequence[str] = (*TEXT_MODES, "*/*"),
-    output_modes: Sequence[str] = TEXT_MODES,
+    input_modes: Sequence[str] | None = None,
+    output_modes: Sequence[str] | None = None,
     provider: AgentProvider | None = None,
     documentation_url: str = "",
     icon_url: str = "",
 ) -> AgentCard:
     """A card with skills from tools and sub-agents; instructions and prompts stay private.
 
-    Toolsets are not asked for their tools: that may need a network, and a card must not.
+    What is not given comes from the agent's `about`, if it has one. Toolsets
+    are not asked for their tools: that may need a network, and a card must not.
     """
     root = root_of(agent)
+    about = about_of(root)
     text = description if description is not None else root.description
     return AgentCard(
-        name=name or root.name,
+        name=name or about.display_name or root.name,
         description=text or f"The {root.name} agent.",
-        version=version,
+        version=version or about.version or "0.1.0",
         supported_interfaces=interfaces or [jsonrpc_interface(url)],
         capabilities=capabilities or AgentCapabilities(streaming=True),
-        default_input_modes=input_modes,
-        default_output_modes=output_modes,
-        skills=skills if skills is not None else list(skills_of(root)),
-        provider=provider,
-        documentation_url=documentation_url,
-        icon_url=icon_url,
+        default_input_modes=input_modes or about.input_modes or (*TEXT_MODES, "*/*"),
+        default_output_modes=output_modes or about.output_modes or TEXT_MODES,
+        skills=skills if skills is not None else about.skills or list(skills_of(root)),
+        provider=provider or about.provider,
+        documentation_url=documentation_url or about.documentation_url,
+        icon_url=icon_url or about.icon_url,
     )
+
+
+def about_of(root: BaseNode) -> About:
+    about = getattr(root, "about", None)
+    return about if isinstance(about, About) else About()
 
 
 def jsonrpc_interface(url: str) -> AgentInterface:

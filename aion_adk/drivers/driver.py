@@ -1,0 +1,97 @@
+"""The base of every driver: a framework's agent as one ADK agent.
+
+A driver implements `_answer`, which yields ADK events, and calls for what leaves in order
+between them. `_run_async_impl` runs it in a task of its own under one deadline.
+"""
+
+from abc import abstractmethod
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from typing import Any, ClassVar, TypedDict
+
+from a2a.types import AgentProvider, AgentSkill
+from google.adk.agents import BaseAgent
+from google.adk.agents.base_agent import AfterAgentCallback, BeforeAgentCallback
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events import Event
+from pydantic import Field
+from typing_extensions import override
+
+from aion_adk.about import About, Provider, Skill
+from aion_adk.drivers.pump import pumped
+
+Answered = Event | Callable[[], None]
+"""An event, or a call to make when the events before it were sent."""
+
+
+class DriverOptions(TypedDict, total=False):
+    """Keyword options that every driver takes."""
+
+    description: str
+    display_name: str
+    version: str
+    skills: Sequence[AgentSkill | dict[str, Any]]
+    input_modes: Sequence[str]
+    output_modes: Sequence[str]
+    provider: AgentProvider | dict[str, Any]
+    documentation_url: str
+    icon_url: str
+    timeout: float | None
+    before_agent_callback: BeforeAgentCallback
+    after_agent_callback: AfterAgentCallback
+
+
+class Driver(BaseAgent):
+    """Another framework's agent; `timeout` is in seconds and for the whole answer."""
+
+    references: ClassVar[frozenset[str]] = frozenset()
+    """Fields that a configuration may give as "package.module:attribute"."""
+
+    ahead: ClassVar[int] = 64
+    """How many events the framework may be ahead of the caller."""
+
+    display_name: str = ""
+    version: str = ""
+    skills: tuple[Skill, ...] = ()
+    input_modes: tuple[str, ...] = ()
+    output_modes: tuple[str, ...] = ()
+    provider: Provider | None = None
+    documentation_url: str = ""
+    icon_url: str = ""
+    timeout: float | None = Field(default=None, gt=0)
+
+    # Each driver's own __init__ has the typed signature; pydantic validates the fields here.
+    def __init__(self, *, name: str, **fields: Any) -> None:
+        super().__init__(name=name, **fields)
+
+    @property
+    def about(self) -> About:
+        """What the agent card says of this driver."""
+        return About(
+            display_name=self.display_name,
+            description=self.description,
+            version=self.version,
+            skills=self.skills,
+            input_modes=self.input_modes,
+            output_modes=self.output_modes,
+            provider=self.provider,
+            documentation_url=self.documentation_url,
+            icon_url=self.icon_url,
+        )
+
+    async def aclose(self) -> None:
+        """Lets go of what the driver holds open; a server calls it when it stops."""
+
+    @abstractmethod
+    def _answer(self, ctx: InvocationContext) -> AsyncGenerator[Answered, None]:
+        """Runs the framework for one turn."""
+
+    @override
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        answer = pumped(self._answer(ctx), timeout=self.timeout, ahead=self.ahead)
+        async with aclosing(answer):
+            async for item in answer:
+                if isinstance(item, Event):
+                    yield item
+                else:
+                    item()

@@ -1,0 +1,62 @@
+"""The input pipeline: from the text of a request to what a framework is called with."""
+
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, cast
+
+from google.adk.agents.invocation_context import InvocationContext
+from pydantic import Field
+
+from aion_adk.drivers.driver import Driver, DriverOptions
+from aion_adk.drivers.request import conversation_id, text_of_request
+
+InputMapper = Callable[[str, str], Any | Awaitable[Any]]
+"""Called with the text and the id of the conversation; may be async."""
+
+
+class InputOptions(DriverOptions, total=False):
+    """Keyword options of drivers whose framework takes a structured input."""
+
+    input_mapper: InputMapper | None
+    parse_json_input: bool
+    input_key: str
+    default_inputs: Mapping[str, Any]
+
+
+class MappedInputDriver(Driver):
+    """A driver whose input is, in this order: what `input_mapper` makes of the text, the text
+    read as a JSON object (with `parse_json_input`), or `{input_key: text}`.
+
+    `default_inputs` are the server's: they win over what a caller sends.
+    """
+
+    input_mapper: InputMapper | None = None
+    parse_json_input: bool = False
+    input_key: str = "input"
+    default_inputs: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+    async def _input(self, ctx: InvocationContext) -> Any:
+        mapped = await self._mapped(ctx)
+        if self.default_inputs and isinstance(mapped, Mapping):
+            return {**cast(Mapping[str, Any], mapped), **self.default_inputs}
+        return mapped
+
+    async def _mapped(self, ctx: InvocationContext) -> Any:
+        text = text_of_request(ctx)
+        if self.input_mapper is not None:
+            mapped = self.input_mapper(text, conversation_id(ctx))
+            return await mapped if inspect.isawaitable(mapped) else mapped
+        parsed = json_object(text) if self.parse_json_input else None
+        return self._plain_input(ctx, text) if parsed is None else parsed
+
+    def _plain_input(self, ctx: InvocationContext, text: str) -> Any:
+        return {self.input_key: text}
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    try:
+        parsed = json.loads(text)
+    except ValueError:
+        return None
+    return cast(dict[str, Any], parsed) if isinstance(parsed, dict) else None

@@ -1,0 +1,110 @@
+"""Drivers by name, for deployments that are described in a file."""
+
+import difflib
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from aion_adk.drivers.driver import Driver
+from aion_adk.errors import LoadError
+
+BUILT_IN: Mapping[str, tuple[str, str]] = {
+    "adapter": ("aion_adk.drivers.adapter", "AdapterAgent"),
+    "callable": ("aion_adk.drivers.callable", "CallableAgent"),
+    "crewai": ("aion_adk.drivers.crewai", "CrewAIAgent"),
+    "langchain": ("aion_adk.drivers.langchain", "LangChainAgent"),
+    "langgraph": ("aion_adk.drivers.langgraph", "LangGraphAgent"),
+    "n8n": ("aion_adk.drivers.n8n", "N8nAgent"),
+    "openclaw": ("aion_adk.drivers.openclaw", "OpenClawAgent"),
+}
+
+_NOT_OPTIONS = frozenset({"parent_agent", "sub_agents"})
+
+D = TypeVar("D", bound=type[Driver])
+
+_registered: dict[str, type[Driver]] = {}
+
+
+class MissingExtra(LoadError, ImportError):
+    """A driver's framework is not installed."""
+
+
+def register_driver(name: str) -> Callable[[D], D]:
+    """Registers the decorated driver class under `name`; it wins over a built-in one."""
+
+    def register(driver: D) -> D:
+        _registered[name] = driver
+        return driver
+
+    return register
+
+
+def driver_class(name: str) -> type[Driver]:
+    if name in _registered:
+        return _registered[name]
+    if name not in BUILT_IN:
+        known = ", ".join(sorted({*BUILT_IN, *_registered}))
+        raise LoadError(f"unknown driver {name!r}; known drivers: {known}")
+    module, attribute = BUILT_IN[name]
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("aion_adk"):
+            raise
+        raise MissingExtra(
+            f"the {name} driver needs {error.name}: pip install 'aion-adk[{name}]'"
+        ) from error
+
+
+def load_agent(config: Mapping[str, Any]) -> Driver:
+    """The agent that `config` describes: `driver` (or `adapter`) names it, the rest are options."""
+    options = dict(config)
+    key = "driver" if "driver" in options else "adapter"
+    name = options.pop(key, None)
+    if not isinstance(name, str):
+        raise LoadError("driver: expected the name of a driver")
+    driver = driver_class(name)
+    _check_options(name, driver, options)
+    for field in driver.references | {"input_mapper"}:
+        value = options.get(field)
+        if isinstance(value, str):
+            options[field] = resolve(value, field=field)
+    try:
+        return driver(**options)
+    except ValidationError as error:
+        problems = "; ".join(f"{_path(item['loc'])}: {item['msg']}" for item in error.errors())
+        raise LoadError(f"driver {name}: {problems}") from error
+    except (TypeError, ValueError) as error:
+        raise LoadError(f"driver {name}: {error}") from error
+
+
+def resolve(reference: str, *, field: str) -> Any:
+    """The object that "package.module:attribute" names."""
+    module, _, attribute = reference.partition(":")
+    if not module or not attribute:
+        raise LoadError(f"{field}: expected 'package.module:attribute', got {reference!r}")
+    try:
+        found: Any = importlib.import_module(module)
+        for name in attribute.split("."):
+            found = getattr(found, name)
+    except (ImportError, AttributeError) as error:
+        raise LoadError(f"{field}: cannot load {reference!r}: {error}") from error
+    return found
+
+
+def _check_options(name: str, driver: type[Driver], options: Mapping[str, Any]) -> None:
+    known = set(driver.model_fields) - _NOT_OPTIONS
+    for option in options:
+        if option not in known:
+            close = difflib.get_close_matches(option, known, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise LoadError(f"driver {name}: unknown option {option!r}{hint}")
+    required = {field for field, info in driver.model_fields.items() if info.is_required()}
+    if missing := sorted(required - set(options)):
+        raise LoadError(f"driver {name}: missing {', '.join(missing)}")
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    return ".".join(map(str, location))

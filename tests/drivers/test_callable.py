@@ -1,0 +1,129 @@
+import asyncio
+import functools
+import threading
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from a2a.types import Message, Part, Role, TaskState
+from google.adk.agents.invocation_context import InvocationContext
+from google.genai import types
+
+from aion_adk import emit_message, inbox_of
+from aion_adk.drivers import CallableAgent
+from aion_adk.drivers.callable import AnswerFunction
+from aion_adk.outbound import data_part
+from aion_adk.values import to_plain
+from tests.serving import reply_of, send, serving, stream, text_of
+
+
+async def answer_of(func: AnswerFunction, text: str = "hi") -> Message:
+    async with serving(CallableAgent("agent", func)) as url:
+        return (await send(url, text)).status.message
+
+
+async def test_an_async_function_is_called_with_the_text() -> None:
+    async def shout(text: str) -> str:
+        return text.upper()
+
+    assert text_of(await answer_of(shout)) == "HI"
+
+
+async def test_sync_code_runs_off_the_event_loop() -> None:
+    here = threading.get_ident()
+
+    def where(text: str) -> str:
+        return "here" if threading.get_ident() == here else "elsewhere"
+
+    assert text_of(await answer_of(where)) == "elsewhere"
+
+
+async def test_a_second_parameter_is_the_adk_context() -> None:
+    def who(text: str, ctx: InvocationContext) -> str:
+        return f"{ctx.session.id} {inbox_of(ctx).message.message_id}"
+
+    async with serving(CallableAgent("agent", who)) as url:
+        task = await send(url, "hi", context_id="c1", message_id="m1")
+    assert reply_of(task) == "c1 m1"
+
+
+async def test_a_second_parameter_with_a_default_is_left_alone() -> None:
+    def repeat(text: str, times: int = 2) -> str:
+        return text * times
+
+    assert text_of(await answer_of(repeat)) == "hihi"
+
+
+async def test_partials_and_callable_objects_are_functions_too() -> None:
+    class Greeter:
+        async def __call__(self, text: str) -> str:
+            return f"hello {text}"
+
+    def join(prefix: str, text: str) -> str:
+        return prefix + text
+
+    assert text_of(await answer_of(Greeter())) == "hello hi"
+    assert text_of(await answer_of(functools.partial(join, "> "))) == "> hi"
+
+
+async def test_a_dict_becomes_a_data_part() -> None:
+    message = await answer_of(lambda text: {"said": text, "times": 1})
+    assert [to_plain(part.data) for part in message.parts] == [{"said": "hi", "times": 1}]
+
+
+async def test_parts_of_both_kinds_are_kept_in_order() -> None:
+    def parts(text: str) -> list[Any]:
+        blob = types.Blob(data=b"x", mime_type="image/png")
+        return ["see", types.Part(inline_data=blob), data_part({"n": 1}), Part(text="end")]
+
+    message = await answer_of(parts)
+    assert [part.WhichOneof("content") for part in message.parts] == ["text", "raw", "data", "text"]
+
+
+async def test_a_message_is_the_reply_as_it_is() -> None:
+    reply = Message(message_id="mine", role=Role.ROLE_AGENT, parts=[Part(text="done")])
+    reply.metadata["mood"] = "good"
+    message = await answer_of(lambda text: reply)
+    assert (message.message_id, text_of(message), message.metadata["mood"]) == (
+        "mine",
+        "done",
+        "good",
+    )
+
+
+async def test_none_completes_without_a_message() -> None:
+    async with serving(CallableAgent("agent", lambda text: None)) as url:
+        task = await send(url, "hi")
+    assert task.status.state == TaskState.TASK_STATE_COMPLETED
+    assert not task.status.HasField("message")
+
+
+async def test_a_data_only_message_reaches_the_function_as_json() -> None:
+    async with serving(CallableAgent("agent", lambda text: text)) as url:
+        task = await send(url, [data_part({"a": 1})])
+        both = await send(url, [Part(text="sum"), Part(text="this"), data_part({"a": 1})])
+    assert reply_of(task) == '{"a": 1}'
+    assert reply_of(both) == "sum\nthis"
+
+
+async def test_anything_else_fails_the_task(caplog: pytest.LogCaptureFixture) -> None:
+    async with serving(CallableAgent("agent", lambda text: 7)) as url:
+        task = await send(url, "hi")
+    assert task.status.state == TaskState.TASK_STATE_FAILED
+    assert "got int" in caplog.text
+
+
+async def test_what_a_generator_emits_stays_between_its_chunks() -> None:
+    async def talk(text: str, ctx: InvocationContext) -> AsyncIterator[str]:
+        yield "one"
+        emit_message(ctx, "note")
+        await asyncio.sleep(0)
+        yield "two"
+
+    async with serving(CallableAgent("agent", talk)) as url:
+        frames = await stream(url, "hi")
+    said: list[str] = []
+    for frame in frames:
+        said += [part.text for part in frame.artifact_update.artifact.parts]
+        said += [part.text for part in frame.status_update.status.message.parts]
+    assert said == ["one", "note", "two", "onetwo"]
