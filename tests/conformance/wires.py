@@ -21,7 +21,7 @@ V1 = {"A2A-Version": "1.0"}
 STREAMING = ("SendStreamingMessage", "SubscribeToTask")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Refusal(Exception):
     """An error as the binding carries it: its own code, and the reason where it has one."""
 
