@@ -20,8 +20,9 @@ from aion_adk.identity import Caller
 from aion_adk.inbox import A2AInbox, without_credentials
 from aion_adk.outbound import agent_message
 from aion_adk.outcome import Outcome, Spoken, compile_outcome, final_parts
+from aion_adk.pending import PendingCalls, in_steps
 from aion_adk.publisher import Publisher
-from aion_adk.session import last_said, saved_file
+from aion_adk.session import events_of, last_said, saved_file
 from aion_adk.stamp import Stamp, new_id, without_protected
 from aion_adk.stream import outgoing_of
 from aion_adk.turn import Turn, current_turn
@@ -65,6 +66,7 @@ class Execution:
         self._plan = plan
         self._context = context
         self._spoken = Spoken()
+        self._pending = PendingCalls()
         self._failed_nodes: dict[str, Event] = {}
         self._task = self._current_task()
         artifact_ids = [artifact.artifact_id for artifact in self._task.artifacts]
@@ -110,6 +112,18 @@ class Execution:
         await self._publisher.conclude(outcome)
 
     async def _run_agent(self, content: types.Content) -> None:
+        for step in await self._steps(content):
+            self._pending.answer(_responses_in(step))
+            await self._run_step(step)
+
+    async def _steps(self, content: types.Content) -> list[types.Content]:
+        """The message itself, or the answers in it in the portions that ADK can take."""
+        responses = _responses_in(content)
+        if not responses:
+            return [content]
+        return in_steps(responses, await events_of(self._plan.runner, self._plan.caller))
+
+    async def _run_step(self, content: types.Content) -> None:
         events = self._plan.runner.run_async(
             user_id=self._plan.caller.user_id,
             session_id=self._plan.caller.session_id,
@@ -131,6 +145,7 @@ class Execution:
     async def _receive(self, event: Event) -> None:
         self._notice_error(event)
         self._spoken.hear(event)
+        self._pending.hear(event)
         if self._plan.buffer_native_content and (parts := final_parts(event)):
             self.turn.buffer.append(self.turn.own(agent_message(parts, message_id=new_id())))
         await self.turn.send(*outgoing_of(event), *self._plan.activity.outgoing_of(event))
@@ -175,17 +190,18 @@ class Execution:
             outbox=turn.outbox,
             fallback=fallback,
             known_ids=turn.message_ids,
+            pending=self._pending.calls,
             as_artifact=self._plan.reply_as_artifact,
         )
 
     async def _fallback(self) -> Message | None:
         plan = self._plan
-        parts = self._spoken.parts or await last_said(
-            plan.runner, plan.caller, self.turn.invocation_ids
-        )
+        parts = self._spoken.parts
+        if not parts and not self._pending.calls:
+            parts = await last_said(plan.runner, plan.caller, self.turn.invocation_ids)
         if parts:
             return agent_message(parts, message_id=new_id())
-        return self.turn.last_emitted
+        return None if self._pending.calls else self.turn.last_emitted
 
     def _current_task(self) -> Task:
         """The task as the agent sees it: WORKING, the inbound message in its history."""
@@ -210,6 +226,10 @@ class Execution:
             authenticated=self._plan.caller.authenticated,
             extensions=frozenset(context.requested_extensions),
         )
+
+
+def _responses_in(content: types.Content) -> list[types.FunctionResponse]:
+    return [part.function_response for part in content.parts or [] if part.function_response]
 
 
 def _error_of(event: Event) -> str:

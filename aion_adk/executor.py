@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
-from a2a.types import TaskState
+from a2a.types import Message, TaskState
 from a2a.utils.errors import A2AError, InternalError, InvalidParamsError
 from google.adk.agents.run_config import (
     RunConfig,
@@ -18,13 +18,17 @@ from google.adk.runners import Runner
 from google.genai import types
 
 from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY, Activity
+from aion_adk.answers import Waiting, waiting_of
 from aion_adk.errors import BridgeError, TaskFailed, TaskRejected, find_cause
 from aion_adk.execution import Execution, Plan, RunTimeout
 from aion_adk.identity import UserIdResolver, caller_of
 from aion_adk.inbound import to_content
 from aion_adk.outbound import text_message
 from aion_adk.outcome import Outcome
+from aion_adk.pending import paused_state
 from aion_adk.plugin import A2ABridgePlugin
+from aion_adk.prompt import prompt_message
+from aion_adk.session import refuse
 from aion_adk.stamp import Stamp, new_id
 from aion_adk.turn import STREAMING
 
@@ -66,10 +70,13 @@ class ADKAgentExecutor(AgentExecutor):
         self._thoughts = thoughts
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
-        content, execution = self._receive(context, event_queue)
+        request, execution = self._receive(context, event_queue)
         await execution.announce()
         try:
-            outcome = await execution.drive(content)
+            if isinstance(request, Waiting):
+                outcome = still_waiting(request)
+            else:
+                outcome = await execution.drive(request)
         except asyncio.CancelledError:
             await execution.stop()
             raise
@@ -78,18 +85,20 @@ class ADKAgentExecutor(AgentExecutor):
         await execution.conclude(outcome)
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        if context.message is None and (asked := waiting_of(context.current_task).asked):
+            await refuse(self.runner, caller_of(context, user_id=self._user_id), asked)
         stamp = self._stamp(context)
         await event_queue.enqueue_event(stamp.status_update(TaskState.TASK_STATE_CANCELED))
 
     def _receive(
         self, context: RequestContext, event_queue: EventQueue
-    ) -> tuple[types.Content, Execution]:
+    ) -> tuple[types.Content | Waiting, Execution]:
         """What to say to the agent and how to run it; refused before there is any task."""
         if context.message is None:
             raise InvalidParamsError("The request has no message.")
         try:
-            content = to_content(context.message, plain_text=context.get_user_input())
-            return content, Execution(self._plan(context), context, event_queue)
+            request = _request_of(context, context.message)
+            return request, Execution(self._plan(context), context, event_queue)
         except A2AError:
             raise
         except Exception as error:
@@ -145,6 +154,26 @@ def _log_failure(error: Exception, *, task_id: str) -> str:
     reason = find_cause(error, BridgeError) or error
     logger.error("task %s failed, error id %s: %s", task_id, error_id, reason, exc_info=error)
     return error_id
+
+
+def _request_of(context: RequestContext, message: Message) -> types.Content | Waiting:
+    """The agent's new message; what is still open if the task waits for more than this one."""
+    content = to_content(message, plain_text=context.get_user_input())
+    waiting = waiting_of(context.current_task, before=message)
+    if waiting.open:
+        waiting.hear(message)
+        return waiting if waiting.open else waiting.content
+    if any(part.function_response for part in content.parts or []):
+        raise InvalidParamsError("No call of this task waits for a function response.")
+    return content
+
+
+def still_waiting(waiting: Waiting) -> Outcome:
+    """The open questions again, with what is held and what was wrong about the answer."""
+    calls = list(waiting.open.values())
+    held = [f"{len(waiting.held)} of {len(waiting.asked)} answers received."]
+    remarks = [*(held if waiting.held else []), *waiting.problems]
+    return Outcome(state=paused_state(calls), messages=[prompt_message(calls, remarks=remarks)])
 
 
 def _is_streaming(context: RequestContext) -> bool:

@@ -37,7 +37,7 @@ def to_genai_part(part: Part) -> types.Part | None:
             return _file_data(part) if part.url else None
         case "data":
             if is_function_response(part):
-                return types.Part(function_response=_function_response(part))
+                return types.Part(function_response=to_function_response(part))
             return types.Part(text=json.dumps(to_plain(part.data), ensure_ascii=False))
         case _:
             return None
@@ -70,7 +70,7 @@ def _file_data(part: Part) -> types.Part:
     return types.Part(file_data=file_data)
 
 
-def _function_response(part: Part) -> types.FunctionResponse:
+def to_function_response(part: Part) -> types.FunctionResponse:
     if not part.data.HasField("struct_value"):
         raise InvalidParamsError("A function_response part must hold an object.")
     try:

@@ -1,16 +1,19 @@
 """How a turn ends: which messages are the reply, what is patched, which state is final."""
 
 import logging
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
 from a2a.types import Artifact, Message, Part, Task, TaskState
 from google.adk.events import Event
+from google.genai import types
 from google.protobuf.struct_pb2 import Struct
 
 from aion_adk.errors import OutboxError
 from aion_adk.outbound import data_part, reply_parts
 from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
+from aion_adk.pending import paused_state
+from aion_adk.prompt import prompt_message
 from aion_adk.stream import section_of, text_of
 from aion_adk.turn import SectionKey
 
@@ -25,6 +28,8 @@ HONOURED_STATES = frozenset(
         TaskState.TASK_STATE_COMPLETED,
     }
 )
+
+_GIVEN_UP_STATES = frozenset({TaskState.TASK_STATE_FAILED, TaskState.TASK_STATE_REJECTED})
 
 
 @dataclass(slots=True)
@@ -83,11 +88,13 @@ def compile_outcome(
     outbox: A2AOutbox | None,
     fallback: Message | None,
     known_ids: Set[str],
+    pending: Sequence[types.FunctionCall] = (),
     as_artifact: bool = False,
 ) -> Outcome:
     """The response buffer wins over the outbox, the outbox over the fallback.
 
-    `known_ids` are those of the messages that the task has already.
+    `known_ids` are those of the messages that the task has already. `pending` calls end the turn
+    with a question, unless the agent gave the task up.
     """
     outcome = Outcome(messages=[fallback] if fallback else [])
     if outbox:
@@ -96,6 +103,11 @@ def compile_outcome(
         if outbox and outcome.messages:
             logger.warning("the response buffer is the reply; the outbox's messages are ignored")
         outcome.messages = list(buffer)
+        outcome.direct = False
+    if pending and outcome.state not in _GIVEN_UP_STATES:
+        outcome.state = paused_state(pending)
+        said = outcome.messages.pop().parts if outcome.messages == [fallback] else []
+        outcome.messages.append(prompt_message(pending, said=said))
         outcome.direct = False
     if as_artifact and outcome.messages and outcome.state == TaskState.TASK_STATE_COMPLETED:
         outcome.artifacts.append(_reply_artifact(outcome.messages))

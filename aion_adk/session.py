@@ -1,23 +1,44 @@
 """What ADK's services keep of a turn: the session's events and the files an agent saved."""
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 from a2a.types import Artifact, Part
+from google.adk.events import Event
 from google.adk.runners import Runner
+from google.adk.sessions import Session
+from google.genai import types
 
 from aion_adk.identity import Caller
 from aion_adk.outbound import reply_parts, to_a2a_part
+from aion_adk.pending import refusals
 from aion_adk.values import to_struct
 
 _USER_NAMESPACE = "user:"
 
 
-async def last_said(runner: Runner, caller: Caller, invocation_ids: Container[str]) -> list[Part]:
-    """The last thing that an agent said in these invocations, as the session has it."""
-    session = await runner.session_service.get_session(
+async def _session_of(runner: Runner, caller: Caller) -> Session | None:
+    return await runner.session_service.get_session(
         app_name=runner.app_name, user_id=caller.user_id, session_id=caller.session_id
     )
-    for event in reversed(session.events if session else []):
+
+
+async def events_of(runner: Runner, caller: Caller) -> list[Event]:
+    session = await _session_of(runner, caller)
+    return session.events if session else []
+
+
+async def refuse(runner: Runner, caller: Caller, calls: Sequence[types.FunctionCall]) -> None:
+    """Answers calls that nobody will answer any more; the session goes on without them."""
+    session = await _session_of(runner, caller)
+    if session is None:
+        return
+    for event in refusals(calls, session.events):
+        await runner.session_service.append_event(session, event)
+
+
+async def last_said(runner: Runner, caller: Caller, invocation_ids: Container[str]) -> list[Part]:
+    """The last thing that an agent said in these invocations, as the session has it."""
+    for event in reversed(await events_of(runner, caller)):
         if event.invocation_id not in invocation_ids:
             break
         if event.author != "user" and (parts := reply_parts(event.content)):

@@ -36,6 +36,13 @@ def to_dict(struct: struct_pb2.Struct) -> dict[str, Any]:
     return {key: to_plain(struct.fields[key]) for key in sorted(struct.fields)}
 
 
+def object_of(plain: Any, key: str = "") -> dict[str, Any]:
+    """The JSON object that `plain` is, or has under `key`; empty where it is something else."""
+    if key:
+        plain = object_of(plain).get(key)
+    return cast(dict[str, Any], plain) if isinstance(plain, dict) else {}
+
+
 def to_value(plain: Any) -> struct_pb2.Value:
     """A protobuf value for anything that JSON can hold, else a TypeError that names the value."""
     return ParseDict(json.loads(json.dumps(plain, default=_jsonable)), struct_pb2.Value())
