@@ -1,0 +1,1 @@
+"""This bridge and its peers, measured in one run: `python -m benchmarks --help`."""

@@ -1,0 +1,76 @@
+"""Runs the benchmark: every peer in its own process, in turn, round after round."""
+
+import argparse
+import asyncio
+import sys
+import time
+from pathlib import Path
+
+from benchmarks import report
+from benchmarks.peers import installed
+from benchmarks.process import Floor, Server
+from benchmarks.scenarios import SIZES
+
+Values = dict[str, dict[str, list[float]]]
+
+_SECONDS_PER_SCENARIO = 120
+
+RESULTS = Path(__file__).parent / "results"
+
+
+async def measure(size: str, *, rounds: int, peers: list[str]) -> Values:
+    values: Values = {peer: {} for peer in peers}
+    for number in range(rounds):
+        # Whoever is first finds the machine in another state: everybody is first once.
+        shift = number % len(peers)
+        await _round(size, number, peers[shift:] + peers[:shift], values)
+    return values
+
+
+async def _round(size: str, number: int, peers: list[str], values: Values) -> None:
+    targets = [Floor(size) if peer == "runner" else Server(peer) for peer in peers]
+    try:
+        for target in targets:
+            _add(values[target.name], await target.start())
+        for scenario in SIZES[size]():
+            if number >= scenario.rounds:
+                continue
+            begin = time.perf_counter()
+            for target in targets:
+                if not scenario.peers or target.name in scenario.peers:
+                    async with asyncio.timeout(_SECONDS_PER_SCENARIO):
+                        _add(values[target.name], await target.measure(scenario))
+            seconds = time.perf_counter() - begin
+            print(f"round {number + 1}: {scenario.name}: {seconds:.1f} s", file=sys.stderr)
+    finally:
+        for target in targets:
+            await target.stop()
+
+
+def _add(values: dict[str, list[float]], figures: dict[str, float]) -> None:
+    for name, value in figures.items():
+        values.setdefault(name, []).append(value)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_const", const="quick", dest="size")
+    parser.add_argument("--size", choices=list(SIZES), default="full")
+    parser.add_argument("--rounds", type=int, help="how often everything is measured")
+    parser.add_argument("--peers", help="comma-separated; default: all that are installed")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    size: str = options.size or "full"
+    rounds: int = options.rounds or (3 if size == "full" else 1)
+    peers = options.peers.split(",") if options.peers else [*installed(), "runner"]
+    values = asyncio.run(measure(size, rounds=rounds, peers=peers))
+    found = report.medians(values)
+    report.write_json(options.results / "results.json", values, rounds=rounds)
+    print(report.table(found))
+    print(report.target_table(report.verdicts(found)))
+    if not report.write_plot(options.results / "results.svg", found):
+        print("SKIPPED the plot: matplotlib is not installed", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

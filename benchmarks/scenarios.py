@@ -1,0 +1,216 @@
+"""What is measured, the same for every peer and for ADK's Runner alone."""
+
+import asyncio
+import math
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from benchmarks.client import Answer
+
+Figures = dict[str, float]
+
+
+class Target(Protocol):
+    """A server in its own process, or the Runner in this one."""
+
+    async def send(self, text: str, *, context_id: str = "") -> Answer: ...
+    async def stream(self, text: str, *, chunks: int) -> Answer: ...
+    async def hold(self, text: str) -> None: ...
+    def cpu_seconds(self) -> float: ...
+    def resident_bytes(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A measurement, how often it is repeated at most, and whether the Runner can do it too."""
+
+    name: str
+    measure: Callable[[Target], Awaitable[Figures]]
+    rounds: int = 100
+    peers: tuple[str, ...] = ()
+
+
+def send_message(concurrency: int, requests: int) -> Scenario:
+    async def measure(target: Target) -> Figures:
+        await _calls(target, concurrency, concurrency * 2)
+        cpu, begin = target.cpu_seconds(), time.perf_counter()
+        latencies = await _calls(target, concurrency, requests)
+        seconds = time.perf_counter() - begin
+        name = f"send_c{concurrency}"
+        return {
+            f"{name}_per_s": requests / seconds,
+            f"{name}_p50_ms": statistics.median(latencies) * 1e3,
+            f"{name}_p99_ms": _percentile(latencies, 99) * 1e3,
+            f"{name}_cpu_ms": (target.cpu_seconds() - cpu) / requests * 1e3,
+        }
+
+    return Scenario(f"SendMessage at concurrency {concurrency}", measure)
+
+
+def stream(
+    chunks: int,
+    *,
+    milliseconds: int = 0,
+    repeat: int = 1,
+    rounds: int = 100,
+    **only: tuple[str, ...],
+) -> Scenario:
+    name = f"{'paced' if milliseconds else 'stream'}_{chunks}"
+
+    async def measure(target: Target) -> Figures:
+        cpu, answers = target.cpu_seconds(), list[Answer]()
+        for _ in range(repeat):
+            answers.append(await target.stream(f"chunks {chunks} {milliseconds}", chunks=chunks))
+        cpu = target.cpu_seconds() - cpu
+        seconds = statistics.median(answer.end - answer.sent for answer in answers)
+        figures = {f"{name}_cpu_us": cpu / (repeat * chunks) * 1e6}
+        if not milliseconds:
+            figures[f"{name}_per_s"] = chunks / seconds
+        return figures
+
+    return Scenario(f"{chunks} chunks, {milliseconds} ms apart", measure, rounds=rounds, **only)
+
+
+def first_delta(repeat: int) -> Scenario:
+    async def measure(target: Target) -> Figures:
+        times = list[float]()
+        for _ in range(repeat):
+            answer = await target.stream("chunks 3 5", chunks=3)
+            times.append(answer.first_delta - answer.sent)
+        return {"first_delta_ms": statistics.median(times) * 1e3}
+
+    return Scenario("time to first delta", measure)
+
+
+def partials_inside(chunks: int, repeat: int = 1) -> Scenario:
+    async def measure(target: Target) -> Figures:
+        times = list[float]()
+        for _ in range(repeat):
+            answer = await target.send(f"chunks {chunks} 0")
+            times.append(answer.end - answer.sent)
+        return {f"inside_{chunks}_ms": statistics.median(times) * 1e3}
+
+    return Scenario(f"SendMessage, {chunks} partials inside", measure)
+
+
+def turns(last: int, *, rounds: int = 100) -> Scenario:
+    """The cost of the first turn and of later ones: medians over the turns around each."""
+
+    async def measure(target: Target) -> Figures:
+        base = f"context-{time.monotonic_ns()}"
+        firsts = [await _turn(target, f"{base}-{number}") for number in range(10)]
+        times = [await _turn(target, base) for _ in range(last)]
+        figures = {"turn_1_ms": statistics.median(firsts) * 1e3}
+        for turn in (10, 100, 300):
+            if turn <= last:
+                around = times[turn - max(2, turn // 20) : turn]
+                figures[f"turn_{turn}_ms"] = statistics.median(around) * 1e3
+        return figures
+
+    return Scenario(f"{last} turns of one context", measure, rounds=rounds)
+
+
+def finished_tasks(count: int, *, rounds: int = 100) -> Scenario:
+    async def measure(target: Target) -> Figures:
+        await _calls(target, 16, count // 2)
+        before = target.resident_bytes()
+        await _calls(target, 16, count)
+        return {"task_kb": (target.resident_bytes() - before) / count / 1024}
+
+    return Scenario(f"memory of {count} finished tasks", measure, rounds=rounds)
+
+
+def open_streams(count: int, *, rounds: int = 100) -> Scenario:
+    async def measure(target: Target) -> Figures:
+        await _hold(target, count // 4)
+        before = target.resident_bytes()
+        await _hold(target, count)
+        return {"open_stream_kb": (target.resident_bytes() - before) / count / 1024}
+
+    return Scenario(f"memory of {count} open streams", measure, rounds=rounds)
+
+
+async def _hold(target: Target, count: int) -> None:
+    for _ in range(0, count, 10):
+        await asyncio.gather(*(target.hold("hold") for _ in range(10)))
+
+
+async def _turn(target: Target, context_id: str) -> float:
+    answer = await target.send("echo", context_id=context_id)
+    return answer.end - answer.sent
+
+
+async def _calls(target: Target, concurrency: int, count: int) -> list[float]:
+    latencies = list[float]()
+
+    async def lane() -> None:
+        for _ in range(math.ceil(count / concurrency)):
+            latencies.append(await _turn(target, ""))
+
+    await asyncio.gather(*(lane() for _ in range(concurrency)))
+    return latencies
+
+
+def _percentile(values: list[float], percent: int) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, math.ceil(len(ordered) * percent / 100) - 1)]
+
+
+OURS = ("aion-adk", "runner")
+
+
+def full() -> list[Scenario]:
+    return [
+        send_message(1, 200),
+        send_message(16, 640),
+        send_message(64, 1280),
+        first_delta(15),
+        stream(50, repeat=20),
+        stream(500, repeat=3),
+        stream(2000, repeat=2),
+        stream(10_000, peers=OURS),
+        stream(50, milliseconds=5, repeat=4),
+        stream(500, milliseconds=5),
+        stream(2000, milliseconds=5, rounds=1),
+        partials_inside(2000, repeat=2),
+        turns(300),
+        finished_tasks(2000, rounds=2),
+        open_streams(200, rounds=2),
+    ]
+
+
+def quick() -> list[Scenario]:
+    return [
+        send_message(1, 100),
+        send_message(16, 320),
+        send_message(64, 320),
+        first_delta(9),
+        stream(500),
+        stream(2000),
+        stream(10_000, peers=("aion-adk",)),
+        stream(500, milliseconds=5),
+        partials_inside(2000),
+        turns(300),
+        finished_tasks(500),
+        open_streams(100),
+    ]
+
+
+def tiny() -> list[Scenario]:
+    """Every kind of measurement once, as small as it can be."""
+    return [
+        send_message(1, 2),
+        first_delta(1),
+        stream(20),
+        stream(5, milliseconds=1),
+        partials_inside(20),
+        turns(10),
+        finished_tasks(32),
+        open_streams(10),
+    ]
+
+
+SIZES = {"full": full, "quick": quick, "tiny": tiny}

@@ -1,0 +1,50 @@
+import json
+from pathlib import Path
+
+from benchmarks import report
+from benchmarks.__main__ import measure
+
+
+async def test_a_tiny_run_measures_this_server_and_writes_every_kind_of_figure(
+    tmp_path: Path,
+) -> None:
+    values = await measure("tiny", rounds=1, peers=["aion-adk"])
+    path = tmp_path / "results.json"
+    report.write_json(path, values, rounds=1)
+    document = json.loads(path.read_text())
+    figures = document["medians"]["aion-adk"]
+    assert set(figures) == {
+        "startup_s",
+        "startup_mb",
+        "send_c1_per_s",
+        "send_c1_p50_ms",
+        "send_c1_p99_ms",
+        "send_c1_cpu_ms",
+        "first_delta_ms",
+        "stream_20_per_s",
+        "stream_20_cpu_us",
+        "paced_5_cpu_us",
+        "inside_20_ms",
+        "turn_1_ms",
+        "turn_10_ms",
+        "task_kb",
+        "open_stream_kb",
+    }
+    assert document["rounds"] == 1
+    assert {verdict["target"] for verdict in document["targets"]} == {
+        "memory per finished task",
+        "memory per open stream",
+    }
+    assert "SendMessage, 1 at a time: requests/s" in report.table(document["medians"])
+
+
+def test_targets_are_judged_by_ratios_within_the_run() -> None:
+    found = {
+        "aion-adk": {"send_c16_per_s": 900.0, "send_c16_p99_ms": 30.0},
+        "adk": {"send_c16_per_s": 300.0, "send_c16_p99_ms": 100.0},
+    }
+    judged = {each.target: (each.measured, each.reached) for each in report.verdicts(found)}
+    assert judged == {
+        "SendMessage/s at 16, against ADK": (3.0, True),
+        "p99 at 16, against ADK": (0.3, False),
+    }
