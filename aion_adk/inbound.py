@@ -18,7 +18,7 @@ DEFAULT_MIME_TYPE = "application/octet-stream"
 def to_content(message: Message, *, plain_text: str = "") -> types.Content:
     """The message as user content; `plain_text` stands in when no part is usable."""
     parts = [converted for part in message.parts if (converted := to_genai_part(part))]
-    if not parts and plain_text:
+    if not parts and plain_text.strip():
         parts = [types.Part(text=plain_text)]
     if not parts:
         raise InvalidParamsError(
@@ -38,7 +38,7 @@ def to_genai_part(part: Part) -> types.Part | None:
         case "data":
             if is_function_response(part):
                 return types.Part(function_response=to_function_response(part))
-            return types.Part(text=json.dumps(to_plain(part.data), ensure_ascii=False))
+            return _data_as_text(part)
         case _:
             return None
 
@@ -47,13 +47,25 @@ def mime_type_of(part: Part) -> str:
     """The declared type, else a guess by filename, else by the URL's path."""
     if part.media_type:
         return part.media_type
-    names = [part.filename, unquote(urlsplit(part.url).path) if part.url else ""]
-    guesses = (mimetypes.guess_type(name)[0] for name in names if name)
+    guesses = (mimetypes.guess_type(name)[0] for name in (part.filename, _path_of(part.url)))
     return next(filter(None, guesses), DEFAULT_MIME_TYPE)
 
 
 def is_function_response(part: Part) -> bool:
     return adk_type_of(part) == FUNCTION_RESPONSE
+
+
+def _path_of(url: str) -> str:
+    try:
+        return unquote(urlsplit(url).path)
+    except ValueError:  # not a URL; whether it can be fetched is the agent's business
+        return ""
+
+
+def _data_as_text(part: Part) -> types.Part | None:
+    if part.data.WhichOneof("kind") is None:
+        return None
+    return types.Part(text=json.dumps(to_plain(part.data), ensure_ascii=False))
 
 
 def _inline_data(part: Part) -> types.Part:

@@ -9,8 +9,8 @@ from google.protobuf.json_format import ParseDict
 
 PROTECTED_PREFIXES = ("aion:", "https://docs.aion.to/")
 
-# Above this a double no longer holds every integer, so a whole double is not surely an int.
-_EXACT_INTEGERS = 2**53
+# From here on JSON writers give a whole number an exponent: it is a magnitude, not a count.
+_LONGEST_INTEGER = 1e21
 
 
 def to_plain(value: struct_pb2.Value) -> Any:
@@ -22,7 +22,7 @@ def to_plain(value: struct_pb2.Value) -> Any:
             return [to_plain(item) for item in value.list_value.values]
         case "number_value":
             number = value.number_value
-            whole = number.is_integer() and abs(number) <= _EXACT_INTEGERS
+            whole = number.is_integer() and abs(number) < _LONGEST_INTEGER
             return int(number) if whole else number
         case "string_value":
             return value.string_value
