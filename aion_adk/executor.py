@@ -17,6 +17,7 @@ from google.adk.agents.run_config import (
 from google.adk.runners import Runner
 from google.genai import types
 
+from aion_adk import plugin
 from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY, Activity
 from aion_adk.answers import Waiting, waiting_of
 from aion_adk.errors import BridgeError, TaskFailed, TaskRejected, find_cause
@@ -26,7 +27,6 @@ from aion_adk.inbound import to_content
 from aion_adk.outbound import text_message
 from aion_adk.outcome import Outcome
 from aion_adk.pending import paused_state
-from aion_adk.plugin import A2ABridgePlugin
 from aion_adk.prompt import prompt_message
 from aion_adk.session import refuse
 from aion_adk.stamp import Stamp, new_id
@@ -55,9 +55,7 @@ class ADKAgentExecutor(AgentExecutor):
         tool_activity: bool = False,
         thoughts: bool = False,
     ) -> None:
-        plugins = runner.plugin_manager.plugins
-        if not any(isinstance(plugin, A2ABridgePlugin) for plugin in plugins):
-            runner.plugin_manager.register_plugin(A2ABridgePlugin())
+        plugin.install(runner.plugin_manager.plugins)
         runner.auto_create_session = True
         self.runner = runner
         self._user_id = user_id

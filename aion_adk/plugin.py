@@ -28,17 +28,13 @@ class A2ABridgePlugin(BasePlugin):
         super().__init__(name=name)
         self._held: dict[str, A2AOutbox] = {}
 
+    async def on_user_message_callback(
+        self, *, invocation_context: InvocationContext, user_message: types.Content
+    ) -> None:
+        _place_inbox(invocation_context)
+
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        if hasattr(invocation_context, INBOX_ATTRIBUTE):
-            return
-        turn = current_turn.get()
-        if turn:
-            turn.invocation_ids.add(invocation_context.invocation_id)
-        inbox = turn.inbox if turn else _inbox_from_session(invocation_context)
-        # InvocationContext forbids extra fields; an attribute placed beneath pydantic is
-        # carried along by model_copy to sub-agents, branches, nodes and tools.
-        object.__setattr__(invocation_context, INBOX_ATTRIBUTE, inbox)
-        object.__setattr__(invocation_context, TURN_ATTRIBUTE, turn)
+        _place_inbox(invocation_context)
 
     async def on_event_callback(
         self, *, invocation_context: InvocationContext, event: Event
@@ -69,6 +65,24 @@ class A2ABridgePlugin(BasePlugin):
         shown = [part for part in map(to_genai_part, _outbox_message(outbox).parts) if part]
         if kept or shown:
             event.content = types.Content(role="model", parts=kept + shown)
+
+
+def install(plugins: list[BasePlugin]) -> None:
+    """Puts the bridge's plugin first: what a plugin returns keeps those after it from running."""
+    bridge = next((p for p in plugins if isinstance(p, A2ABridgePlugin)), None)
+    if bridge:
+        plugins.remove(bridge)
+    plugins.insert(0, bridge or A2ABridgePlugin())
+
+
+def _place_inbox(ctx: InvocationContext) -> None:
+    turn = current_turn.get()
+    if turn:
+        turn.invocation_ids.add(ctx.invocation_id)
+    # InvocationContext forbids extra fields; an attribute placed beneath pydantic is
+    # carried along by model_copy to sub-agents, branches, nodes and tools.
+    object.__setattr__(ctx, INBOX_ATTRIBUTE, turn.inbox if turn else _inbox_from_session(ctx))
+    object.__setattr__(ctx, TURN_ATTRIBUTE, turn)
 
 
 def _take_outbox(event: Event) -> A2AOutbox | None:

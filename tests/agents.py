@@ -1,9 +1,12 @@
 """What small agents in tests do and say."""
 
+# ADK deprecates its sequence, parallel and loop agents, but users' agents are built of them.
+# pyright: reportDeprecated=false
+
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
-from google.adk.agents import BaseAgent
+from google.adk.agents import BaseAgent, LoopAgent, ParallelAgent, SequentialAgent
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event, EventActions
 from google.genai import types
@@ -21,8 +24,20 @@ class Scripted(BaseAgent):
             yield event
 
 
-def agent_of(behaviour: Behaviour, *, name: str = "agent", **fields: Any) -> Scripted:
+def agent_of(behaviour: Behaviour, *, name: str = "agent", **fields: Any) -> BaseAgent:
     return Scripted(name=name, behaviour=behaviour, **fields)
+
+
+def in_sequence(*agents: BaseAgent) -> BaseAgent:
+    return SequentialAgent(name="sequence", sub_agents=list(agents))
+
+
+def in_parallel(*agents: BaseAgent) -> BaseAgent:
+    return ParallelAgent(name="parallel", sub_agents=list(agents))
+
+
+def in_loop(*agents: BaseAgent, times: int) -> BaseAgent:
+    return LoopAgent(name="loop", sub_agents=list(agents), max_iterations=times)
 
 
 def said(

@@ -59,8 +59,10 @@ async def serving(agent: Servable, **options: Any) -> AsyncGenerator[str, None]:
 
 
 @asynccontextmanager
-async def client_of(url: str, *, streaming: bool = False) -> AsyncGenerator[Client, None]:
-    async with httpx.AsyncClient(timeout=30) as http:
+async def client_of(
+    url: str, *, streaming: bool = False, headers: dict[str, str] | None = None
+) -> AsyncGenerator[Client, None]:
+    async with httpx.AsyncClient(timeout=30, headers=headers) as http:
         config = ClientConfig(httpx_client=http, streaming=streaming)
         client = await create_client(url, client_config=config)
         try:
