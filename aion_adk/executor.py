@@ -67,6 +67,12 @@ class ADKAgentExecutor(AgentExecutor):
         self._tool_activity = tool_activity
         self._thoughts = thoughts
 
+    def check(self, context: RequestContext) -> None:
+        """Refuses a message that no agent could read, before there is any task."""
+        if context.message is None:
+            raise InvalidParamsError("The request has no message.")
+        to_content(context.message, plain_text=context.get_user_input())
+
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         request, execution = self._receive(context, event_queue)
         await execution.announce()

@@ -149,7 +149,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
         validate_proto_required_fields(params)
         task = await self._stored(params.id, context)
         _require_open(task)
-        run = self._runs.get(params.id)
+        run = self._live(params.id)
         if run is None:
             yield task
             return
@@ -166,7 +166,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
             raise TaskNotCancelableError(f"Task {task.id} is over: {state_name(task)}.")
         self._canceling.add(task.id)
         try:
-            run = self._runs.get(task.id) or self._new_run(_request_for(task, context), context)
+            run = self._live(task.id) or self._new_run(_request_for(task, context), context)
             if run.task is None:
                 run.resume(await run.load() or task)
             await run.cancel(self.agent_executor)
@@ -240,8 +240,8 @@ class BridgeRequestHandler(DefaultRequestHandler):
         known = self._ledger.get(key)
         if not isinstance(known, str):
             return known
-        if known in self._runs:
-            return self._runs[known]
+        if run := self._live(known):
+            return run
         if task := await self._find(known, context):
             return task
         self._ledger.drop(key, known)
@@ -309,6 +309,10 @@ class BridgeRequestHandler(DefaultRequestHandler):
 
         record = TaskRecord(self._tasks, task_id, context)
         return Run(request, record, notify=notify, final_task=self._final_task)
+
+    def _live(self, task_id: str) -> Run | None:
+        run = self._runs.get(task_id)
+        return None if run is None or run.over else run
 
     def _forget(self, run: Run, key: MessageKey, place: Place) -> None:
         self._order.leave(place)

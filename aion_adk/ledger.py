@@ -21,7 +21,10 @@ class Ledger:
         self._most = most
 
     def get(self, key: MessageKey) -> Taken | None:
-        return self._taken.get(key)
+        taken = self._taken.get(key)
+        if isinstance(taken, Run) and taken.over and taken.outcome is None:
+            return None
+        return taken
 
     def note(self, key: MessageKey, taken: Taken) -> None:
         self._taken[key] = taken

@@ -84,6 +84,11 @@ class Run(EventQueue):
         return self.context.task_id or ""
 
     @property
+    def over(self) -> bool:
+        """Whether it takes no further event."""
+        return self._over
+
+    @property
     def outcome(self) -> Message | str | None:
         """What the message led to: a bare answer, the id of its task, or nothing."""
         if not self.first.done() or self.first.exception():

@@ -2,17 +2,30 @@
 
 import time
 from collections import OrderedDict
+from typing import NamedTuple
 
+from a2a.server.cluster import ConcurrentTaskModificationError
 from a2a.server.context import ServerCallContext
 from a2a.server.owner_resolver import OwnerResolver, resolve_user_scope
 from a2a.server.tasks import InMemoryTaskStore, TaskStore
-from a2a.types import ListTasksRequest, ListTasksResponse, Task
+from a2a.types import ListTasksRequest, ListTasksResponse, Task, TaskState
 
 from aion_adk.delta import is_transitory
+from aion_adk.snapshot import SETTLED_STATES, TERMINAL_STATES
+
+
+class _Entry(NamedTuple):
+    saved: float
+    state: TaskState
+    task: bytes
 
 
 class MemoryTaskStore(TaskStore):
-    """Keeps the newest tasks, as bytes; the oldest go first, by count and by age."""
+    """Keeps the newest tasks, as bytes; the oldest go first, by count and by age.
+
+    A task at work is not counted out, so that it can be found while it runs. A terminal task
+    stays as it is: to write to it is a ConcurrentTaskModificationError.
+    """
 
     def __init__(
         self,
@@ -21,30 +34,34 @@ class MemoryTaskStore(TaskStore):
         longest_seconds: float = 24 * 3600,
         owner_resolver: OwnerResolver = resolve_user_scope,
     ) -> None:
-        self._tasks: OrderedDict[tuple[str, str], tuple[float, bytes]] = OrderedDict()
+        self._tasks: OrderedDict[tuple[str, str], _Entry] = OrderedDict()
         self._most_tasks = most_tasks
         self._longest_seconds = longest_seconds
         self._owner_of = owner_resolver
 
     async def save(self, task: Task, context: ServerCallContext) -> None:
         key = (self._owner_of(context), task.id)
-        self._tasks[key] = (time.monotonic(), _durable(task).SerializeToString())
+        known = self._tasks.get(key)
+        if known and known.state in TERMINAL_STATES:
+            raise ConcurrentTaskModificationError(task.id)
+        state = task.status.state
+        self._tasks[key] = _Entry(time.monotonic(), state, _durable(task).SerializeToString())
         self._tasks.move_to_end(key)
         self._evict()
 
     async def get(self, task_id: str, context: ServerCallContext) -> Task | None:
         self._evict()
         entry = self._tasks.get((self._owner_of(context), task_id))
-        return Task.FromString(entry[1]) if entry else None
+        return Task.FromString(entry.task) if entry else None
 
     async def list(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
         # Filters, order and page tokens are a2a-sdk's own.
         self._evict()
         owner = self._owner_of(context)
         page = InMemoryTaskStore(owner_resolver=self._owner_of)
-        for (task_owner, _), (_, stored) in list(self._tasks.items()):
+        for (task_owner, _), entry in list(self._tasks.items()):
             if task_owner == owner:
-                await page.save(Task.FromString(stored), context)
+                await page.save(Task.FromString(entry.task), context)
         return await page.list(params, context)
 
     async def delete(self, task_id: str, context: ServerCallContext) -> None:
@@ -52,11 +69,15 @@ class MemoryTaskStore(TaskStore):
 
     def _evict(self) -> None:
         oldest = time.monotonic() - self._longest_seconds
-        while self._tasks:
-            key, (saved, _) = next(iter(self._tasks.items()))
-            if len(self._tasks) <= self._most_tasks and saved > oldest:
+        for _ in range(len(self._tasks)):
+            key, entry = next(iter(self._tasks.items()))
+            too_old = entry.saved <= oldest
+            if len(self._tasks) <= self._most_tasks and not too_old:
                 return
-            del self._tasks[key]
+            if too_old or entry.state in SETTLED_STATES:
+                del self._tasks[key]
+            else:
+                self._tasks.move_to_end(key)
 
 
 class DurableTaskStore(TaskStore):

@@ -1,0 +1,155 @@
+"""The real handler without a socket, for tests of what it decides."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from typing import Any
+
+from a2a.auth.user import User
+from a2a.server.agent_execution import AgentExecutor
+from a2a.server.context import ServerCallContext
+from a2a.server.events import Event as A2AEvent
+from a2a.server.tasks import TaskStore
+from a2a.types import (
+    AgentCapabilities,
+    AgentCard,
+    AgentSkill,
+    CancelTaskRequest,
+    GetTaskRequest,
+    SendMessageConfiguration,
+    SubscribeToTaskRequest,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskState,
+    TaskStatusUpdateEvent,
+)
+from google.adk.agents import BaseAgent
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events import Event
+
+from aion_adk.card import jsonrpc_interface
+from aion_adk.executor import ADKAgentExecutor
+from aion_adk.handler import BridgeRequestHandler
+from aion_adk.options import ServerOptions
+from aion_adk.server import runner_for
+from aion_adk.store import MemoryTaskStore
+from tests.serving import request_of
+
+CARD = AgentCard(
+    name="test",
+    description="A test.",
+    version="1",
+    capabilities=AgentCapabilities(streaming=True, push_notifications=True),
+    default_input_modes=["text/plain"],
+    default_output_modes=["text/plain"],
+    supported_interfaces=[jsonrpc_interface("http://127.0.0.1")],
+    skills=[AgentSkill(id="test", name="test", description="Tests.", tags=["test"])],
+)
+
+IMMEDIATELY = SendMessageConfiguration(return_immediately=True)
+
+Act = Callable[["Acting", InvocationContext], AsyncGenerator[Event, None]]
+
+
+class Acting(BaseAgent):
+    """An agent that is one function."""
+
+    act: Act
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        async for event in self.act(self, ctx):
+            yield event
+
+
+class Named(User):
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def is_authenticated(self) -> bool:
+        return bool(self._name)
+
+    @property
+    def user_name(self) -> str:
+        return self._name
+
+
+def call(user: str = "") -> ServerCallContext:
+    return ServerCallContext(user=Named(user))
+
+
+def handler_of(
+    agent: Act | AgentExecutor, *, task_store: TaskStore | None = None, **options: Any
+) -> BridgeRequestHandler:
+    executor = agent if isinstance(agent, AgentExecutor) else executor_of(agent)
+    return BridgeRequestHandler(executor, task_store or MemoryTaskStore(), CARD, **options)
+
+
+def executor_of(act: Act, **options: Any) -> ADKAgentExecutor:
+    return ADKAgentExecutor(runner_for(Acting(name="acting", act=act), ServerOptions()), **options)
+
+
+async def ask(handler: BridgeRequestHandler, text: str, *, user: str = "", **fields: Any) -> Task:
+    async with asyncio.timeout(20):
+        answer = await handler.on_message_send(request_of(text, **fields), call(user))
+    assert isinstance(answer, Task)
+    return answer
+
+
+def asking(
+    handler: BridgeRequestHandler, text: str, *, user: str = "", **fields: Any
+) -> asyncio.Task[Task]:
+    return asyncio.create_task(ask(handler, text, user=user, **fields))
+
+
+async def listen(
+    handler: BridgeRequestHandler, text: str, *, user: str = "", **fields: Any
+) -> list[A2AEvent]:
+    async with asyncio.timeout(20):
+        events = handler.on_message_send_stream(request_of(text, **fields), call(user))
+        return [event async for event in events]
+
+
+async def subscribe(
+    handler: BridgeRequestHandler, task_id: str, *, user: str = ""
+) -> list[A2AEvent]:
+    async with asyncio.timeout(20):
+        events = handler.on_subscribe_to_task(SubscribeToTaskRequest(id=task_id), call(user))
+        return [event async for event in events]
+
+
+async def cancel(handler: BridgeRequestHandler, task_id: str, *, user: str = "") -> Task:
+    async with asyncio.timeout(20):
+        task = await handler.on_cancel_task(CancelTaskRequest(id=task_id), call(user))
+    assert task is not None
+    return task
+
+
+async def look_up(handler: BridgeRequestHandler, task_id: str, *, user: str = "") -> Task:
+    task = await handler.on_get_task(GetTaskRequest(id=task_id), call(user))
+    assert task is not None
+    return task
+
+
+async def within(seconds: float, waiting: Coroutine[Any, Any, Any]) -> Any:
+    async with asyncio.timeout(seconds):
+        return await waiting
+
+
+def state_of(task: Task) -> str:
+    return TaskState.Name(task.status.state).removeprefix("TASK_STATE_")
+
+
+def shape_of(event: A2AEvent) -> str:
+    """An event in one word or two: its kind, its state, its text."""
+    match event:
+        case Task():
+            return f"task {state_of(event)}"
+        case TaskStatusUpdateEvent():
+            return TaskState.Name(event.status.state).removeprefix("TASK_STATE_")
+        case TaskArtifactUpdateEvent() if event.last_chunk and not event.artifact.parts:
+            return "end"
+        case TaskArtifactUpdateEvent():
+            text = "".join(part.text for part in event.artifact.parts)
+            return f"{'+' if event.append else '='}{text}"
+        case _:
+            return "message"
