@@ -12,7 +12,7 @@ from google.adk.runners import Runner
 from google.adk.tools.agent_tool import AgentTool
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.base_toolset import BaseToolset
-from google.adk.workflow import BaseNode
+from google.adk.workflow import BaseNode, JoinNode
 
 from aion_adk.about import About
 
@@ -114,7 +114,7 @@ def _children(node: BaseNode) -> list[BaseNode]:
         return [*node.sub_agents, *_agents_as_tools(node)]
     graph = getattr(node, "graph", None)
     nodes: list[BaseNode] = list(getattr(graph, "nodes", ()))
-    return [child for child in nodes if child.name != "__START__"]
+    return [node for node in nodes if node.name != "__START__" and not isinstance(node, JoinNode)]
 
 
 def _agents_as_tools(node: BaseAgent) -> list[BaseNode]:

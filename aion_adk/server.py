@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import logging
+import warnings
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any, Unpack
 
@@ -135,7 +136,10 @@ def runner_for(agent: Servable, options: ServerOptions) -> Runner:
         return agent
     app = agent if isinstance(agent, App) else App(name=agent.name, root_agent=agent)
     if app.resumability_config is None:
-        resumable = ResumabilityConfig(is_resumable=True)
+        with warnings.catch_warnings():
+            # ADK calls it experimental; whoever serves an agent did not ask for it by name.
+            warnings.simplefilter("ignore", UserWarning)
+            resumable = ResumabilityConfig(is_resumable=True)
         app = app.model_copy(update={"resumability_config": resumable})
     return Runner(
         app=app,

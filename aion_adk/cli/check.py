@@ -1,0 +1,83 @@
+"""Checks agents the way a client would: load, card, one turn."""
+
+import asyncio
+import logging
+
+import click
+import httpx
+from a2a.client import ClientConfig, create_client
+from a2a.types import Message, Part, Role, SendMessageRequest, StreamResponse, TaskState
+from a2a.utils.errors import A2AError
+
+from aion_adk.cli.loading import explanation
+from aion_adk.cli.view import printable
+from aion_adk.errors import LoadError
+from aion_adk.loader import find_agents
+from aion_adk.server import A2AApp, to_a2a
+from aion_adk.stamp import new_id
+
+_GOOD_STATES = (
+    TaskState.TASK_STATE_COMPLETED,
+    TaskState.TASK_STATE_INPUT_REQUIRED,
+    TaskState.TASK_STATE_AUTH_REQUIRED,
+)
+_LONGEST_REPLY = 60
+_URL = "http://check.invalid"
+
+
+def check_agents(path: str, *, message: str | None) -> int:
+    """Checks each agent found and says how it went; 1 if anything did not work."""
+    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", level=logging.ERROR)
+    try:
+        found = find_agents(path)
+    except LoadError as error:
+        _tell(False, explanation(error))
+        return 1
+    good = True
+    for name, agent in found.agents.items():
+        click.secho(name, bold=True)
+        _tell(True, "loads")
+        app = to_a2a(agent, public_url=_URL)
+        _tell(True, f"has a card with {len(app.card.skills)} skills")
+        if message is not None:
+            good &= asyncio.run(_turn_works(app, message))
+    return 0 if good else 1
+
+
+async def _turn_works(app: A2AApp, text: str) -> bool:
+    async with app.running():
+        try:
+            frame = await _answer(app, text)
+        except A2AError as error:
+            _tell(False, f"refuses the message: {error}")
+            return False
+    if frame.HasField("message"):
+        _tell(True, f"answers: {_start_of(frame.message)}")
+        return True
+    status = frame.task.status
+    good = status.state in _GOOD_STATES
+    state = TaskState.Name(status.state).removeprefix("TASK_STATE_").replace("_", " ").lower()
+    _tell(good, f"a turn ends {state}: {_start_of(status.message)}")
+    return good
+
+
+async def _answer(app: A2AApp, text: str) -> StreamResponse:
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url=_URL, timeout=None) as http:
+        config = ClientConfig(httpx_client=http, streaming=False)
+        message = Message(message_id=new_id(), role=Role.ROLE_USER, parts=[Part(text=text)])
+        async with await create_client(_URL, client_config=config) as client:
+            frames = client.send_message(SendMessageRequest(message=message))
+            return [frame async for frame in frames][-1]
+
+
+def _start_of(message: Message) -> str:
+    text = " ".join(printable("".join(part.text for part in message.parts)).split())
+    if not text:
+        return f"({len(message.parts)} parts)" if message.parts else "(no text)"
+    return text if len(text) <= _LONGEST_REPLY else f"{text[:_LONGEST_REPLY]}…"
+
+
+def _tell(good: bool, text: str) -> None:
+    mark = click.style("✓", fg="green") if good else click.style("✗", fg="red")
+    click.echo(f"  {mark} {text}", err=not good)

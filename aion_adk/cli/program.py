@@ -1,0 +1,127 @@
+"""The commands and their options. What a command does is imported when it is called:
+google-adk and a2a-sdk take seconds to load, and `--help` must not wait for them."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+_TARGET = """PATH is an agent's folder, a folder of agents, a python file, or module:attribute;
+agents are found where adk finds them: `app`, then `root_agent`."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="aion-adk", prog_name="aion-adk")
+def main() -> None:
+    """Serve Google ADK agents over A2A, and talk to A2A agents."""
+
+
+@main.command(help=f"Serve an agent, or a folder of agents each under /a2a/NAME.\n\n{_TARGET}")
+@click.argument("path")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=8000, show_default=True, help="Port to listen on; 0 takes any.")
+@click.option("--public-url", metavar="URL", help="Address that clients use, for the card.")
+def serve(path: str, host: str, port: int, public_url: str | None) -> None:
+    from aion_adk.cli.serve import serve_agents
+
+    serve_agents(path, host=host, port=port, options={"public_url": public_url})
+
+
+@main.command(help=f"Print the agent card, or the cards by name.\n\n{_TARGET}")
+@click.argument("path")
+@click.option("--public-url", metavar="URL", help="Address that clients use.")
+def card(path: str, public_url: str | None) -> None:
+    from aion_adk.cli.card import print_card
+
+    print_card(path, public_url=public_url)
+
+
+@main.command(help=f"Does it load, does its card build, does one turn work?\n\n{_TARGET}")
+@click.argument("path")
+@click.option("--message", default="Hello", show_default=True, help="What the turn says.")
+@click.option("--turn/--no-turn", default=True, help="Leave out the turn: no model is called.")
+def check(path: str, message: str, turn: bool) -> None:
+    from aion_adk.cli.check import check_agents
+
+    sys.exit(check_agents(path, message=message if turn else None))
+
+
+@main.command(
+    epilog="Exit codes: 0 completed, 1 failed, rejected or canceled, 2 wrong usage,"
+    " 3 waits for your answer, 4 no answer from the server."
+)
+@click.argument("url")
+@click.argument("text", required=False)
+@click.option(
+    "--file",
+    "files",
+    metavar="F",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Attach a file; can be given again.",
+)
+@click.option("--data", metavar="JSON", help="Attach JSON data.")
+@click.option("--stream/--no-stream", default=True, help="Show the answer as it comes.")
+@click.option("--context", metavar="ID", help="Go on with a conversation.")
+@click.option("--task", metavar="ID", help="Answer a task that waits for input.")
+@click.option("--header", "headers", metavar="NAME:VALUE", multiple=True, help="Send a header.")
+@click.option(
+    "--save-to",
+    metavar="DIR",
+    default=".",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where files go that the agent sends; nothing is overwritten. Default: here.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print each frame as a line of JSON.")
+def send(
+    url: str,
+    text: str | None,
+    files: tuple[Path, ...],
+    data: str | None,
+    stream: bool,
+    context: str | None,
+    task: str | None,
+    headers: tuple[str, ...],
+    save_to: Path,
+    as_json: bool,
+) -> None:
+    """Send TEXT to the agent at URL and show its answer. TEXT can be - for standard input."""
+    if text is None and not files and data is None:
+        raise click.UsageError("nothing to send: give TEXT, --file or --data")
+    if not url.startswith(("http://", "https://")):
+        raise click.BadParameter("must begin with http:// or https://", param_hint="URL")
+    from aion_adk.cli.send import Outgoing, send_message
+
+    message = Outgoing(
+        text=sys.stdin.read() if text == "-" else text,
+        files=files,
+        data=None if data is None else _parsed(data),
+        has_data=data is not None,
+        context_id=context or "",
+        task_id=task or "",
+    )
+    sys.exit(
+        send_message(
+            url,
+            message,
+            stream=stream,
+            headers=dict(map(_header, headers)),
+            save_to=save_to,
+            as_json=as_json,
+        )
+    )
+
+
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise click.BadParameter(f"not JSON: {error}", param_hint="--data") from error
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip():
+        raise click.BadParameter(f"expected NAME:VALUE, got {text!r}", param_hint="--header")
+    return name.strip(), value.strip()

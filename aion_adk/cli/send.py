@@ -1,0 +1,139 @@
+"""Sends one message to an A2A agent and shows the answer."""
+
+import asyncio
+import mimetypes
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import httpx
+from a2a.client import AgentCardResolutionError, Client, ClientConfig, create_client
+from a2a.types import Message, Part, Role, SendMessageRequest, TaskState
+from a2a.utils.errors import A2AError
+from google.protobuf.json_format import MessageToJson
+
+from aion_adk.cli.transcript import COMPLETED, NO_ANSWER, WAITING, Transcript
+from aion_adk.cli.view import QuietView, View, view_for_terminal
+from aion_adk.stamp import new_id
+from aion_adk.values import to_value
+
+INTERRUPTED = 130
+
+# A turn may think for long; only connecting is quick.
+_TIMEOUT = httpx.Timeout(None, connect=10)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outgoing:
+    """What to send, and to which conversation or task."""
+
+    text: str | None
+    files: tuple[Path, ...]
+    data: object
+    has_data: bool
+    context_id: str
+    task_id: str
+
+
+def send_message(
+    url: str,
+    outgoing: Outgoing,
+    *,
+    stream: bool,
+    headers: Mapping[str, str],
+    save_to: Path,
+    as_json: bool,
+) -> int:
+    """Sends and shows; returns the exit code."""
+    view = view_for_terminal()
+    transcript = Transcript(QuietView() if as_json else view, save_to=None if as_json else save_to)
+
+    async def exchange() -> None:
+        request = SendMessageRequest(message=message_of(outgoing))
+        async with connected(url, stream=stream, headers=headers) as client:
+            async for frame in client.send_message(request):
+                if as_json:
+                    click.echo(MessageToJson(frame, indent=None, ensure_ascii=False))
+                transcript.show(frame)
+
+    try:
+        asyncio.run(exchange())
+    except (A2AError, httpx.HTTPError) as error:
+        view.problem(reason_of(error, url))
+        return NO_ANSWER
+    except KeyboardInterrupt:
+        view.problem(f"Stopped listening; task {transcript.task_id or '(unknown)'} goes on.")
+        return INTERRUPTED
+    transcript.end()
+    tell_what_next(view, url, transcript)
+    return transcript.exit_code
+
+
+def message_of(outgoing: Outgoing) -> Message:
+    parts = [Part(text=outgoing.text)] if outgoing.text is not None else []
+    parts += map(file_part, outgoing.files)
+    if outgoing.has_data:
+        parts.append(Part(data=to_value(outgoing.data)))
+    return Message(
+        message_id=new_id(),
+        role=Role.ROLE_USER,
+        parts=parts,
+        context_id=outgoing.context_id,
+        task_id=outgoing.task_id,
+    )
+
+
+def file_part(path: Path) -> Part:
+    media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    return Part(raw=path.read_bytes(), filename=path.name, media_type=media_type)
+
+
+@asynccontextmanager
+async def connected(
+    url: str, *, stream: bool, headers: Mapping[str, str]
+) -> AsyncGenerator[Client, None]:
+    async with httpx.AsyncClient(timeout=_TIMEOUT, headers=headers) as http:
+        config = ClientConfig(
+            httpx_client=http,
+            streaming=stream,
+            supported_protocol_bindings=["JSONRPC", "HTTP+JSON"],
+        )
+        async with await create_client(url, client_config=config) as client:
+            yield client
+
+
+def reason_of(error: Exception, url: str) -> str:
+    """One line about what went wrong between here and the server."""
+    cause = error.__cause__ or error
+    match cause:
+        case httpx.ConnectError() | httpx.ConnectTimeout():
+            return f"Cannot connect to {url}: is a server running there?"
+        case httpx.HTTPStatusError(response=response) if isinstance(
+            error, AgentCardResolutionError
+        ):
+            status = response.status_code
+            return f"No agent at {url}: its card is answered with HTTP {status}."
+        case httpx.HTTPStatusError(response=response):
+            return f"{url} answers with HTTP {response.status_code}."
+        case httpx.HTTPError():
+            return f"The connection to {url} broke: {cause or type(cause).__name__}"
+        case _ if isinstance(error, AgentCardResolutionError):
+            return f"No agent at {url}: what it answers is no agent card."
+        case _:
+            return f"The server refuses: {' '.join(str(error).split())}"
+
+
+def tell_what_next(view: View, url: str, transcript: Transcript) -> None:
+    """The state if it is not the usual one, and the command that goes on from here."""
+    state = TaskState.Name(transcript.state).removeprefix("TASK_STATE_").replace("_", " ").lower()
+    if transcript.exit_code == WAITING:
+        view.note(f"\nThe task waits ({state}). Answer it with:")
+        view.note(f'  aion-adk send {url} "…" --task {transcript.task_id}')
+    elif transcript.exit_code == NO_ANSWER:
+        view.problem("The answer ended before the task did.")
+    elif transcript.exit_code != COMPLETED:
+        view.problem(f"The task ended: {state}.")
+    elif transcript.context_id:
+        view.note(f"\nGo on with: --context {transcript.context_id}")

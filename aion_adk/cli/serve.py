@@ -1,0 +1,74 @@
+"""Serves the agents of a folder or a module."""
+
+import logging
+import socket
+
+import click
+import uvicorn
+
+from aion_adk.address import reachable
+from aion_adk.cli.loading import found_at
+from aion_adk.directory import Directory, directory_of
+from aion_adk.options import OptionKeywords, ServerOptions
+
+
+def serve_agents(path: str, *, host: str, port: int, options: OptionKeywords) -> None:
+    """Loads, listens, tells where, and serves until the process is told to stop."""
+    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", level=logging.WARNING)
+    found = found_at(path)
+    try:
+        app = directory_of(found.agents, ServerOptions(**options), several=found.several)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    listener = _listener(host, port)
+    url = options.get("public_url") or _url_of(listener, host)
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=10)
+    AnnouncingServer(config, announcement(app, url.rstrip("/"))).run(sockets=[listener])
+
+
+class AnnouncingServer(uvicorn.Server):
+    """Says what is served once it is."""
+
+    def __init__(self, config: uvicorn.Config, text: str) -> None:
+        super().__init__(config)
+        self._text = text
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            click.echo(self._text)
+
+
+def announcement(app: Directory, url: str) -> str:
+    listings = app.listings
+    width = max(len(listing.name) for listing in listings)
+    count = "1 agent" if len(listings) == 1 else f"{len(listings)} agents"
+    first = listings[0].url(url)
+    return "\n".join(
+        [
+            f"Serving {count} at {url}",
+            "",
+            *(f"  {listing.name:{width}}  {listing.url(url)}" for listing in listings),
+            "",
+            f'Try:   aion-adk send {first} "hello"',
+            "Stop:  Ctrl+C",
+        ]
+    )
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        raise click.ClickException(
+            f"cannot listen on {host}:{port}: {error.strerror or error}"
+        ) from error
+    return listener
+
+
+def _url_of(listener: socket.socket, host: str) -> str:
+    name = f"[{host}]" if ":" in host else host
+    return reachable(f"http://{name}:{listener.getsockname()[1]}")

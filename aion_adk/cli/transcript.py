@@ -1,0 +1,171 @@
+"""Shows the frames of an answer: each text once, each file saved, the end as an exit code."""
+
+from pathlib import Path
+
+from a2a.types import (
+    Artifact,
+    Message,
+    Part,
+    StreamResponse,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskState,
+    TaskStatus,
+)
+
+from aion_adk.cli.downloads import save
+from aion_adk.cli.speech import Speech
+from aion_adk.cli.view import View
+from aion_adk.delta import is_thought_delta, is_transitory
+from aion_adk.parts import ADK_TYPE, FUNCTION_CALL
+from aion_adk.values import to_plain
+
+COMPLETED, FAILED, WAITING, NO_ANSWER = 0, 1, 3, 4
+
+_WAITING_STATES = (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
+_RUNNING_STATES = (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING)
+
+
+class Transcript:
+    """Reads frames in order; afterwards it knows the task, the context and how it ended."""
+
+    def __init__(self, view: View, *, save_to: Path | None) -> None:
+        self.task_id = ""
+        self.context_id = ""
+        self.state = TaskState.TASK_STATE_UNSPECIFIED
+        self._view = view
+        self._speech = Speech(view)
+        self._save_to = save_to
+        self._shown: set[str] = set()
+        self._unfinished: dict[str, Artifact] = {}
+        self._answered = False
+
+    @property
+    def exit_code(self) -> int:
+        if self._answered or self.state == TaskState.TASK_STATE_COMPLETED:
+            return COMPLETED
+        if self.state in _WAITING_STATES:
+            return WAITING
+        return NO_ANSWER if self.state in (*_RUNNING_STATES, 0) else FAILED
+
+    def show(self, frame: StreamResponse) -> None:
+        match frame.WhichOneof("payload"):
+            case "task":
+                self._task(frame.task)
+            case "message":
+                self._answered = True
+                self.context_id = frame.message.context_id
+                self._message(frame.message)
+            case "status_update":
+                update = frame.status_update
+                self.task_id, self.context_id = update.task_id, update.context_id
+                self._status(update.status)
+            case "artifact_update":
+                self._artifact_update(frame.artifact_update)
+            case _:
+                pass
+
+    def end(self) -> None:
+        """Shows what no last chunk came for."""
+        self._speech.end_all()
+        for artifact_id in list(self._unfinished):
+            self._finish_artifact(artifact_id)
+        self._view.end_line()
+
+    def _task(self, task: Task) -> None:
+        self.task_id, self.context_id = task.id, task.context_id
+        if task.status.state not in _RUNNING_STATES:
+            for artifact in task.artifacts:
+                if artifact.artifact_id not in self._shown:
+                    self._shown.add(artifact.artifact_id)
+                    self._artifact(artifact)
+        self._status(task.status)
+
+    def _status(self, status: TaskStatus) -> None:
+        self.state = status.state
+        if not status.HasField("message"):
+            return
+        if status.state in (TaskState.TASK_STATE_FAILED, TaskState.TASK_STATE_REJECTED):
+            self._view.problem("".join(part.text for part in status.message.parts))
+        else:
+            self._message(status.message)
+
+    def _message(self, message: Message) -> None:
+        if message.message_id in self._shown:
+            return
+        self._shown.add(message.message_id)
+        text = "".join(part.text for part in message.parts)
+        if not self._speech.has_said(text):
+            self._view.end_line()
+            self._view.answer(text)
+            self._view.end_line()
+        for part in message.parts:
+            self._attachment(part)
+
+    def _artifact_update(self, update: TaskArtifactUpdateEvent) -> None:
+        artifact = update.artifact
+        if is_thought_delta(artifact.artifact_id):
+            return
+        if not update.append:
+            self._speech.end(artifact.artifact_id)
+        self._say(artifact)
+        if update.last_chunk:
+            self._speech.end(artifact.artifact_id)
+        if is_transitory(artifact.artifact_id):
+            return
+        self._shown.add(artifact.artifact_id)
+        waiting = self._unfinished.get(artifact.artifact_id)
+        if waiting is None or not update.append:
+            self._unfinished[artifact.artifact_id] = artifact
+        else:
+            _append(waiting, artifact)
+        if update.last_chunk:
+            self._finish_artifact(artifact.artifact_id)
+
+    def _say(self, artifact: Artifact) -> None:
+        text = "".join(part.text for part in artifact.parts)
+        heading = "" if is_transitory(artifact.artifact_id) else f"{artifact.name}:"
+        if text:
+            self._speech.say(artifact.artifact_id, text, heading=heading)
+
+    def _finish_artifact(self, artifact_id: str) -> None:
+        for part in self._unfinished.pop(artifact_id).parts:
+            self._attachment(part)
+
+    def _artifact(self, artifact: Artifact) -> None:
+        self._say(artifact)
+        self._speech.end(artifact.artifact_id)
+        for part in artifact.parts:
+            self._attachment(part)
+
+    def _attachment(self, part: Part) -> None:
+        match part.WhichOneof("content"):
+            case "raw":
+                self._save(part)
+            case "url":
+                self._view.note(f"file {part.filename or part.media_type}: {part.url}")
+            case "data" if part.metadata.fields[ADK_TYPE].string_value == FUNCTION_CALL:
+                pass  # the pending call; the text next to it asks for the answer
+            case "data":
+                self._view.data(to_plain(part.data))
+            case _:
+                pass
+
+    def _save(self, part: Part) -> None:
+        if self._save_to is not None:
+            path = save(part.raw, part.filename, folder=self._save_to, media_type=part.media_type)
+            self._view.note(f"saved {path} ({_size(len(part.raw))})")
+
+
+def _append(artifact: Artifact, chunk: Artifact) -> None:
+    """Chunks of one file are one file."""
+    for part in chunk.parts:
+        last = artifact.parts[-1] if artifact.parts else None
+        if last and last.HasField("raw") and part.HasField("raw"):
+            last.raw += part.raw
+        else:
+            artifact.parts.append(part)
+
+
+def _size(count: int) -> str:
+    return f"{count} bytes" if count < 10_000 else f"{count / 1000:,.0f} kB"

@@ -1,0 +1,126 @@
+"""Several agents in one app, with a page that lists them."""
+
+import contextlib
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from importlib.resources import files
+from string import Template
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+
+from aion_adk.address import base_url_of, public_base_url
+from aion_adk.card import Servable
+from aion_adk.options import ServerOptions
+from aion_adk.server import A2AApp, app_of
+
+_PAGE = Template(files("aion_adk").joinpath("directory.html").read_text())
+_CARD_PATH = ".well-known/agent-card.json"
+_SECURITY = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+    "X-Content-Type-Options": "nosniff",
+    "Vary": "Accept",
+}
+
+
+@dataclass(frozen=True)
+class Listing:
+    """An agent and the path it is served under, the empty one at the root."""
+
+    name: str
+    path: str
+    app: A2AApp
+
+    def url(self, base_url: str) -> str:
+        return f"{base_url}{self.path}"
+
+
+class Directory(Starlette):
+    """Serves agents under their paths and lists them at the root, as a page or as JSON."""
+
+    def __init__(self, listings: Sequence[Listing], options: ServerOptions) -> None:
+        routes: list[BaseRoute] = [Route("/", self._index, methods=["GET"])]
+        for listing in listings:
+            mounts = listing.app.mounted(listing.path) if listing.path else [Mount("", listing.app)]
+            routes += mounts
+        super().__init__(routes=routes, lifespan=lambda _: self._running())
+        self.router.redirect_slashes = False
+        self.listings = listings
+        self._options = options
+
+    async def _index(self, request: Request) -> Response:
+        if self._options.public_url:
+            base_url = public_base_url(self._options.public_url)
+        else:
+            trusted = self._options.trust_proxy_headers
+            base_url = base_url_of(request, trust_proxy_headers=trusted)
+        if _prefers_json(request.headers.get("accept", "")):
+            return JSONResponse(listing_json(self.listings, base_url), headers=_SECURITY)
+        return HTMLResponse(listing_page(self.listings, base_url), headers=_SECURITY)
+
+    @contextlib.asynccontextmanager
+    async def _running(self) -> AsyncGenerator[None, None]:
+        async with contextlib.AsyncExitStack() as stack:
+            for listing in self.listings:
+                await stack.enter_async_context(listing.app.running())
+            yield
+
+
+def directory_of(
+    agents: Mapping[str, Servable], options: ServerOptions, *, several: bool = True
+) -> Directory:
+    """Each agent under `/a2a/<name>`; a single one at the root when not `several`."""
+    listings: list[Listing] = []
+    for name, agent in agents.items():
+        path = f"/a2a/{name}" if several else ""
+        listings.append(Listing(name, path, app_of(agent, _options_at(path, options))))
+    return Directory(listings, options)
+
+
+def listing_json(listings: Sequence[Listing], base_url: str) -> dict[str, object]:
+    return {
+        "agents": [
+            {
+                "name": listing.name,
+                "description": listing.app.card.description,
+                "url": listing.url(base_url),
+                "card": f"{listing.url(base_url)}/{_CARD_PATH}",
+            }
+            for listing in listings
+        ]
+    }
+
+
+def listing_page(listings: Sequence[Listing], base_url: str) -> str:
+    count = "1 agent" if len(listings) == 1 else f"{len(listings)} agents"
+    items = "\n".join(_item(listing, base_url) for listing in listings)
+    return _PAGE.substitute(count=count, base_url=escape(base_url), items=items)
+
+
+def _item(listing: Listing, base_url: str) -> str:
+    url, card = escape(listing.url(base_url)), listing.app.card
+    skills = "".join(
+        f'<li title="{escape(skill.description)}">{escape(skill.name)}</li>'
+        for skill in card.skills[1:]
+    )
+    return (
+        f"<article><h2>{escape(listing.name)}</h2><p>{escape(card.description)}</p>"
+        + (f"<ul>{skills}</ul>" if skills else "")
+        + f'<p><a href="{url}/{_CARD_PATH}">Agent card</a></p>'
+        f"<pre>aion-adk send {url} &quot;hello&quot;</pre></article>"
+    )
+
+
+def _options_at(path: str, options: ServerOptions) -> ServerOptions:
+    if not options.public_url:
+        return options
+    return replace(options, public_url=f"{public_base_url(options.public_url)}{path}")
+
+
+def _prefers_json(accept: str) -> bool:
+    """Whether JSON is named and HTML is not, or only after it."""
+    json_at, html_at = accept.find("application/json"), accept.find("text/html")
+    return json_at >= 0 and (html_at < 0 or json_at < html_at)

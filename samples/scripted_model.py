@@ -1,0 +1,54 @@
+"""A local model for the samples: it follows a script, streams its words and calls tools.
+
+It stands in for a real one where no key is set. A script is a function from the request to
+what the model does: some text, or a call of a tool.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+
+from google.adk.models import BaseLlm, LlmRequest, LlmResponse
+from google.genai import types
+
+Script = Callable[[LlmRequest], "str | types.FunctionCall"]
+
+SECONDS_A_WORD = 0.02
+
+
+class ScriptedLlm(BaseLlm):
+    model: str = "scripted"
+    script: Script
+
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        said = self.script(llm_request)
+        if isinstance(said, types.FunctionCall):
+            yield LlmResponse(content=_content(types.Part(function_call=said)))
+            return
+        if stream:
+            for word in said.split(" "):
+                yield LlmResponse(content=_content(types.Part(text=f"{word} ")), partial=True)
+                await asyncio.sleep(SECONDS_A_WORD)
+        yield LlmResponse(content=_content(types.Part(text=said)))
+
+
+def last_text(request: LlmRequest) -> str:
+    """What the user said last."""
+    for content in reversed(request.contents):
+        if content.role == "user" and (text := "".join(p.text or "" for p in content.parts or [])):
+            return text
+    return ""
+
+
+def tool_result(request: LlmRequest, tool: str) -> dict[str, object] | None:
+    """What `tool` returned, if the last thing in the request is its response."""
+    parts = request.contents[-1].parts if request.contents else None
+    for part in parts or []:
+        if part.function_response and part.function_response.name == tool:
+            return part.function_response.response or {}
+    return None
+
+
+def _content(part: types.Part) -> types.Content:
+    return types.Content(role="model", parts=[part])
