@@ -1,6 +1,7 @@
 """What one reader of a run has not taken yet, in bounded memory."""
 
 import asyncio
+import sys
 from collections import deque
 from collections.abc import AsyncIterator
 
@@ -11,16 +12,23 @@ from a2a.utils.errors import InternalError
 from aion_adk.delta import is_transitory
 
 MOST_BYTES = 8 * 1024 * 1024
+"""What may wait for a reader; one event alone may be larger, whatever its agent made it."""
+
+MOST_BYTES_A_PIECE = 256 * 1024
+"""Text is merged into pieces of about this size: each is copied several times when written."""
+
+_OVERHEAD = 1024
 
 
 class _Text:
     """Consecutive chunks of one section, joined when the reader comes for them."""
 
-    __slots__ = ("chunks", "first")
+    __slots__ = ("bytes", "chunks", "first")
 
     def __init__(self, first: TaskArtifactUpdateEvent) -> None:
         self.first = first
-        self.chunks = [first.artifact.parts[0].text]
+        self.chunks: list[str] = []
+        self.bytes = _OVERHEAD
 
     def joined(self) -> TaskArtifactUpdateEvent:
         if len(self.chunks) == 1:
@@ -58,9 +66,9 @@ class Subscription:
             self._push_text(event)
         else:
             self._mergeable.clear()
-            self._bytes += event.ByteSize()
+            self._bytes += _size_of(event)
             self._waiting.append(event)
-        if self._bytes > self._most_bytes:
+        if self._bytes > self._most_bytes and len(self._waiting) > 1:
             self._overflow()
         self._wake()
 
@@ -86,22 +94,28 @@ class Subscription:
                 self._wakeup = None
 
     def _push_text(self, event: TaskArtifactUpdateEvent) -> None:
-        self._bytes += len(event.artifact.parts[0].text)
+        text = event.artifact.parts[0].text
         pending = self._mergeable.get(event.artifact.artifact_id)
-        if pending and event.append:
-            pending.chunks.append(event.artifact.parts[0].text)
-            return
-        text = _Text(event)
-        self._mergeable[event.artifact.artifact_id] = text
-        self._waiting.append(text)
+        if pending is None or not event.append or pending.bytes > MOST_BYTES_A_PIECE:
+            pending = _Text(event)
+            self._mergeable[event.artifact.artifact_id] = pending
+            self._waiting.append(pending)
+            self._bytes += _OVERHEAD
+        # A short string costs many times its length.
+        size = sys.getsizeof(text)
+        pending.chunks.append(text)
+        pending.bytes += size
+        self._bytes += size
 
     def _pop(self) -> Event:
         item = self._waiting.popleft()
         if isinstance(item, _Text):
-            self._bytes -= sum(map(len, item.chunks))
-            self._mergeable.pop(item.first.artifact.artifact_id, None)
+            self._bytes -= item.bytes
+            artifact_id = item.first.artifact.artifact_id
+            if self._mergeable.get(artifact_id) is item:
+                del self._mergeable[artifact_id]
             return item.joined()
-        self._bytes -= item.ByteSize()
+        self._bytes -= _size_of(item)
         return item
 
     def _overflow(self) -> None:
@@ -112,6 +126,10 @@ class Subscription:
     def _wake(self) -> None:
         if self._wakeup and not self._wakeup.done():
             self._wakeup.set_result(None)
+
+
+def _size_of(event: Event) -> int:
+    return _OVERHEAD + event.ByteSize()
 
 
 def _is_chunk(event: TaskArtifactUpdateEvent) -> bool:
