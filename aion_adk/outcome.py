@@ -75,9 +75,8 @@ def final_parts(event: Event) -> list[Part]:
         case None:
             return parts
         case str() as text:
-            return (
-                parts if not text or text == text_of(event.content) else [*parts, Part(text=text)]
-            )
+            said = text_of(event.content)
+            return parts if text in ("", said) else [*parts, Part(text=text)]
         case output:
             return [*parts, data_part(output)]
 
@@ -106,7 +105,9 @@ def compile_outcome(
         outcome.direct = False
     if pending and outcome.state not in _GIVEN_UP_STATES:
         outcome.state = paused_state(pending)
-        said = outcome.messages.pop().parts if outcome.messages == [fallback] else []
+        said: Iterable[Part] = (
+            outcome.messages.pop().parts if outcome.messages == [fallback] else ()
+        )
         outcome.messages.append(prompt_message(pending, said=said))
         outcome.direct = False
     if as_artifact and outcome.messages and outcome.state == TaskState.TASK_STATE_COMPLETED:

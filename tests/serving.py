@@ -10,6 +10,7 @@ import httpx
 import uvicorn
 from a2a.client import Client, ClientConfig, create_client
 from a2a.types import (
+    GetTaskRequest,
     Message,
     Part,
     Role,
@@ -17,6 +18,8 @@ from a2a.types import (
     SendMessageRequest,
     StreamResponse,
     Task,
+    TaskState,
+    TaskStatus,
 )
 from starlette.types import ASGIApp
 
@@ -105,6 +108,28 @@ async def stream(url: str, content: str | Sequence[Part], **fields: Any) -> list
     """Sends one message and returns every frame of the stream."""
     async with client_of(url, streaming=True) as client:
         return [frame async for frame in client.send_message(request_of(content, **fields))]
+
+
+async def stored(url: str, task_id: str, *, history_length: int | None = None) -> Task:
+    async with client_of(url) as client:
+        return await client.get_task(GetTaskRequest(id=task_id, history_length=history_length))
+
+
+def spoken_in(frames: Sequence[StreamResponse]) -> list[tuple[str, str]]:
+    """The state and the text of every status that carries a message, in order."""
+    return [
+        (TaskState.Name(status.state).removeprefix("TASK_STATE_"), text_of(status.message))
+        for status in statuses_of(frames)
+        if status.HasField("message")
+    ]
+
+
+def statuses_of(frames: Sequence[StreamResponse]) -> list[TaskStatus]:
+    return [frame.status_update.status for frame in frames if frame.HasField("status_update")]
+
+
+def history_of(task: Task) -> list[str]:
+    return [text_of(message) for message in task.history]
 
 
 def text_of(message: Message) -> str:
