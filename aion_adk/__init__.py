@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from aion_adk.ask import ask_caller
     from aion_adk.card import build_agent_card
     from aion_adk.emit import (
         emit_artifact,
@@ -32,6 +33,7 @@ __all__ = [
     "ServerOptions",
     "TaskFailed",
     "TaskRejected",
+    "ask_caller",
     "build_agent_card",
     "emit_artifact",
     "emit_data",
@@ -55,6 +57,7 @@ _HOMES = {
     "ServerOptions": "options",
     "TaskFailed": "errors",
     "TaskRejected": "errors",
+    "ask_caller": "ask",
     "build_agent_card": "card",
     "emit_artifact": "emit",
     "emit_data": "emit",

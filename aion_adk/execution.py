@@ -183,25 +183,25 @@ class Execution:
     async def _outcome(self) -> Outcome:
         turn = self.turn
         fallback = None
-        if not turn.buffer and turn.outbox is None:
+        if not turn.buffer and turn.outbox is None and not self._pending.calls:
             fallback = await self._fallback()
         return compile_outcome(
             buffer=turn.buffer,
             outbox=turn.outbox,
             fallback=fallback,
             known_ids=turn.message_ids,
-            pending=self._pending.calls,
+            pending=self._pending,
             as_artifact=self._plan.reply_as_artifact,
         )
 
     async def _fallback(self) -> Message | None:
         plan = self._plan
-        parts = self._spoken.parts
-        if not parts and not self._pending.calls:
-            parts = await last_said(plan.runner, plan.caller, self.turn.invocation_ids)
+        parts = self._spoken.parts or await last_said(
+            plan.runner, plan.caller, self.turn.invocation_ids
+        )
         if parts:
             return agent_message(parts, message_id=new_id())
-        return None if self._pending.calls else self.turn.last_emitted
+        return self.turn.last_emitted
 
     def _current_task(self) -> Task:
         """The task as the agent sees it: WORKING, the inbound message in its history."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -14,6 +15,7 @@ from google.adk.agents.run_config import (
     StreamingMode,  # pyright: ignore[reportPrivateImportUsage]  # ADK documents it from here
     ToolThreadPoolConfig,
 )
+from google.adk.apps import ResumabilityConfig
 from google.adk.runners import Runner
 from google.genai import types
 
@@ -40,7 +42,11 @@ _STREAMING_METHODS = frozenset({"SendStreamingMessage", "message/stream"})
 
 
 class ADKAgentExecutor(AgentExecutor):
-    """Drives a `Runner` for each request and publishes what comes out as A2A events."""
+    """Drives a `Runner` for each request and publishes what comes out as A2A events.
+
+    The runner gets what serving takes: the bridge's plugin, sessions made on demand, and
+    invocations that can be resumed, unless it was told otherwise.
+    """
 
     def __init__(
         self,
@@ -57,6 +63,7 @@ class ADKAgentExecutor(AgentExecutor):
     ) -> None:
         plugin.install(runner.plugin_manager.plugins)
         runner.auto_create_session = True
+        runner.resumability_config = runner.resumability_config or _resumable()
         self.runner = runner
         self._user_id = user_id
         self._run_config = run_config or RunConfig(tool_thread_pool_config=ToolThreadPoolConfig())
@@ -136,6 +143,13 @@ class ADKAgentExecutor(AgentExecutor):
         return Stamp(
             task_id=context.task_id or "", context_id=context.context_id or "", metadata=metadata
         )
+
+
+def _resumable() -> ResumabilityConfig:
+    with warnings.catch_warnings():
+        # ADK calls it experimental; whoever serves an agent did not ask for it by name.
+        warnings.simplefilter("ignore", UserWarning)
+        return ResumabilityConfig(is_resumable=True)
 
 
 def failure(error: Exception, *, task_id: str) -> Outcome:

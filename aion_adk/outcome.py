@@ -1,18 +1,17 @@
 """How a turn ends: which messages are the reply, what is patched, which state is final."""
 
 import logging
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 
 from a2a.types import Artifact, Message, Part, Task, TaskState
 from google.adk.events import Event
-from google.genai import types
 from google.protobuf.struct_pb2 import Struct
 
 from aion_adk.errors import OutboxError
 from aion_adk.outbound import data_part, reply_parts
 from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
-from aion_adk.pending import paused_state
+from aion_adk.pending import PendingCalls, paused_state
 from aion_adk.prompt import prompt_message
 from aion_adk.stream import section_of, text_of
 from aion_adk.turn import SectionKey
@@ -87,7 +86,7 @@ def compile_outcome(
     outbox: A2AOutbox | None,
     fallback: Message | None,
     known_ids: Set[str],
-    pending: Sequence[types.FunctionCall] = (),
+    pending: PendingCalls | None = None,
     as_artifact: bool = False,
 ) -> Outcome:
     """The response buffer wins over the outbox, the outbox over the fallback.
@@ -103,12 +102,10 @@ def compile_outcome(
             logger.warning("the response buffer is the reply; the outbox's messages are ignored")
         outcome.messages = list(buffer)
         outcome.direct = False
-    if pending and outcome.state not in _GIVEN_UP_STATES:
-        outcome.state = paused_state(pending)
-        said: Iterable[Part] = (
-            outcome.messages.pop().parts if outcome.messages == [fallback] else ()
-        )
-        outcome.messages.append(prompt_message(pending, said=said))
+    if pending and pending.calls and outcome.state not in _GIVEN_UP_STATES:
+        outcome.state = paused_state(pending.calls)
+        said = [] if buffer or outbox else pending.said
+        outcome.messages.append(prompt_message(pending.calls, said=said))
         outcome.direct = False
     if as_artifact and outcome.messages and outcome.state == TaskState.TASK_STATE_COMPLETED:
         outcome.artifacts.append(_reply_artifact(outcome.messages))

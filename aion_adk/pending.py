@@ -18,7 +18,7 @@ from google.genai import types
 from pydantic import ValidationError
 
 from aion_adk.errors import TaskFailed
-from aion_adk.outbound import function_call_part
+from aion_adk.outbound import function_call_part, reply_parts
 from aion_adk.parts import ADK_TYPE
 from aion_adk.values import object_of, to_dict
 
@@ -32,6 +32,8 @@ class PendingCalls:
 
     def __init__(self) -> None:
         self._calls: dict[str, types.FunctionCall] = {}
+        self.said: list[Part] = []
+        """What the agent said with the calls and after them."""
 
     def hear(self, event: Event) -> None:
         if event.partial:
@@ -40,6 +42,8 @@ class PendingCalls:
         for call in event.get_function_calls():
             if call.id and call.id in waiting:
                 self._calls[call.id] = call
+        if self._calls and event.author != "user":
+            self.said += reply_parts(event.content)
 
     def answer(self, responses: Iterable[types.FunctionResponse]) -> None:
         for response in responses:

@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import logging
-import warnings
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any, Unpack
 
@@ -11,7 +10,7 @@ import uvicorn
 from a2a.server.request_handlers.request_handler import RequestHandler
 from a2a.server.routes import create_jsonrpc_routes, create_rest_routes
 from a2a.types import AgentCard
-from google.adk.apps import App, ResumabilityConfig
+from google.adk.apps import App
 from google.adk.artifacts import InMemoryArtifactService
 from google.adk.memory import InMemoryMemoryService
 from google.adk.runners import Runner
@@ -131,16 +130,10 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
 
 
 def runner_for(agent: Servable, options: ServerOptions) -> Runner:
-    """The given runner, or one with in-memory services and pauses that can be resumed."""
+    """The given runner, or one with in-memory services."""
     if isinstance(agent, Runner):
         return agent
     app = agent if isinstance(agent, App) else App(name=agent.name, root_agent=agent)
-    if app.resumability_config is None:
-        with warnings.catch_warnings():
-            # ADK calls it experimental; whoever serves an agent did not ask for it by name.
-            warnings.simplefilter("ignore", UserWarning)
-            resumable = ResumabilityConfig(is_resumable=True)
-        app = app.model_copy(update={"resumability_config": resumable})
     return Runner(
         app=app,
         session_service=options.session_service or InMemorySessionService(),

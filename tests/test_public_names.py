@@ -15,6 +15,7 @@ PUBLIC = {
     "ServerOptions",
     "TaskFailed",
     "TaskRejected",
+    "ask_caller",
     "build_agent_card",
     "emit_artifact",
     "emit_data",
