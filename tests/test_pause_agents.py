@@ -1,15 +1,23 @@
 """Pauses inside agents of agents, in workflows, and across a restart of the server."""
 
 from collections.abc import AsyncGenerator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from a2a.server.tasks import DatabaseTaskStore, InMemoryTaskStore
 from a2a.types import Task, TaskState
+from fastapi.openapi.models import APIKey, OAuth2, OAuthFlowAuthorizationCode, OAuthFlows
 from google.adk.agents import LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
+from google.adk.auth import AuthConfig, AuthCredential, AuthCredentialTypes, OAuth2Auth
 from google.adk.events import RequestInput
-from google.adk.tools import AgentTool, FunctionTool, LongRunningFunctionTool
+from google.adk.runners import Runner
+from google.adk.sessions import InMemorySessionService
+from google.adk.sessions.database_session_service import DatabaseSessionService
+from google.adk.tools import AgentTool, FunctionTool, LongRunningFunctionTool, ToolContext
 from google.adk.workflow import JoinNode, Workflow
 from google.genai import types
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from aion_adk import ask_caller
 from aion_adk.outbound import data_part
@@ -206,3 +214,108 @@ async def test_an_agent_asks_its_caller() -> None:
     assert reply_of(task) == "Which colour?\nAnswer with text or JSON."
     assert (done.status.state, reply_of(done)) == (COMPLETED, "Painting.")
     assert heard(agent) == [{"result": "blue"}]
+
+
+def _report_tool(config: AuthConfig, used: list[str]) -> FunctionTool:
+    def report(tool_context: ToolContext) -> str:
+        """Reads a report that takes a credential."""
+        credential = tool_context.get_auth_response(config)
+        if credential is None:
+            tool_context.request_credential(config)
+            return "waiting"
+        oauth2 = credential.oauth2
+        used.append(credential.api_key or (oauth2.auth_response_uri if oauth2 else "") or "")
+        return "read"
+
+    return FunctionTool(report)
+
+
+def _api_key() -> AuthConfig:
+    return AuthConfig(
+        auth_scheme=APIKey.model_validate({"in": "header", "name": "X-Key"}),
+        raw_auth_credential=AuthCredential(auth_type=AuthCredentialTypes.API_KEY),
+    )
+
+
+def _oauth() -> AuthConfig:
+    flow = OAuthFlowAuthorizationCode(
+        authorizationUrl="https://login.test/authorize", tokenUrl="https://login.test/token"
+    )
+    return AuthConfig(
+        auth_scheme=OAuth2(flows=OAuthFlows(authorizationCode=flow)),
+        raw_auth_credential=AuthCredential(
+            auth_type=AuthCredentialTypes.OAUTH2,
+            oauth2=OAuth2Auth(client_id="us", client_secret="hush", redirect_uri="https://us.test"),
+        ),
+    )
+
+
+async def test_a_credential_request_is_answered_with_the_key_as_text() -> None:
+    """F1, F2"""
+    used: list[str] = []
+    reporting = [call("report", call_id="r1")]
+    agent = llm("reader", reporting, [text("Read.")], tools=[_report_tool(_api_key(), used)])
+    async with serving(agent) as url:
+        task = await send(url, "read it")
+        done = await follow_up(url, task, "k-123")
+    assert task.status.state == AUTH_REQUIRED
+    assert reply_of(task) == "The agent needs your authorization.\nAnswer with the API key."
+    assert [item["name"] for item in pending(task)] == ["adk_request_credential"]
+    assert (done.status.state, reply_of(done), used) == (COMPLETED, "Read.", ["k-123"])
+
+
+async def test_a_credential_request_tells_where_to_sign_in_and_no_secret() -> None:
+    """F1"""
+    tools = [_report_tool(_oauth(), [])]
+    async with serving(llm("reader", [call("report", call_id="r1")], tools=tools)) as url:
+        task = await send(url, "read it")
+        nonsense = await follow_up(url, task, [data_part({"nothing": "useful"})])
+    assert (task.status.state, nonsense.status.state) == (AUTH_REQUIRED, AUTH_REQUIRED)
+    assert "Sign in at https://login.test/authorize?" in reply_of(task)
+    (item,) = pending(task)
+    oauth2 = item["args"]["authConfig"]["exchangedAuthCredential"]["oauth2"]
+    assert oauth2["authUri"].startswith("https://login.test/authorize?")
+    assert "hush" not in str(task)
+
+
+async def test_a_paused_task_outlives_the_server(tmp_path: Path) -> None:
+    """F2"""
+    database = f"sqlite+aiosqlite:///{tmp_path / 'pause.db'}"
+
+    def stores() -> dict[str, Any]:
+        engine = create_async_engine(database)
+        sessions = DatabaseSessionService(db_url=database)
+        return {"task_store": DatabaseTaskStore(engine), "session_service": sessions}
+
+    before = llm("asker", asking("budget", "date"))
+    async with serving(before, **stores()) as url:
+        task = await send(url, "plan it")
+        await follow_up(url, task, [data_part({"ask-date": "May"})])
+    after = llm("asker", [text("All set.")])
+    async with serving(after, **stores()) as url:
+        done = await follow_up(url, task, "5000")
+    assert (done.id, done.status.state, reply_of(done)) == (task.id, COMPLETED, "All set.")
+    assert heard(after) == [{"result": "5000"}, {"result": "May"}]
+
+
+async def test_a_lost_session_ends_the_task_with_the_reason(tmp_path: Path) -> None:
+    """F2, F4"""
+    store = InMemoryTaskStore()
+    async with serving(llm("asker", asking("budget")), task_store=store) as url:
+        task = await send(url, "plan it")
+    async with serving(llm("asker", [text("never")]), task_store=store) as url:
+        done = await follow_up(url, task, "5000")
+    assert done.status.state == TaskState.TASK_STATE_FAILED
+    assert reply_of(done) == "The agent no longer knows the request that was answered."
+
+
+async def test_a_given_runner_can_be_resumed_too() -> None:
+    """F2"""
+    three = llm("three", [text("three")])
+    two = llm("two", asking("budget"), [text("two")])
+    sequence = SequentialAgent(name="sequence", sub_agents=[two, three])
+    runner = Runner(app_name="app", agent=sequence, session_service=InMemorySessionService())
+    async with serving(runner) as url:
+        task = await send(url, "go")
+        done = await follow_up(url, task, "yes")
+    assert (done.status.state, reply_of(done)) == (COMPLETED, "three")
