@@ -1,3 +1,4 @@
+# pyright: reportDeprecated=false  # ADK deprecates the agents of agents that many still use
 """Pauses inside agents of agents, in workflows, and across a restart of the server."""
 
 from collections.abc import AsyncGenerator
