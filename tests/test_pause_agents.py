@@ -1,5 +1,7 @@
-# pyright: reportDeprecated=false  # ADK deprecates the agents of agents that many still use
 """Pauses inside agents of agents, in workflows, and across a restart of the server."""
+
+# ADK deprecates the agents of agents that many still use.
+# pyright: reportDeprecated=false
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
