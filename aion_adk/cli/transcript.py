@@ -135,7 +135,9 @@ class Transcript:
     def _artifact(self, artifact: Artifact) -> None:
         self._say(artifact)
         self._speech.end(artifact.artifact_id)
-        for part in artifact.parts:
+        whole = Artifact()
+        _append(whole, artifact)
+        for part in whole.parts:
             self._attachment(part)
 
     def _attachment(self, part: Part) -> None:
@@ -160,8 +162,8 @@ class Transcript:
 def _append(artifact: Artifact, chunk: Artifact) -> None:
     """Chunks of one file are one file."""
     for part in chunk.parts:
-        last = artifact.parts[-1] if artifact.parts else None
-        if last and last.HasField("raw") and part.HasField("raw"):
+        last = artifact.parts[-1] if artifact.parts else Part()
+        if last.HasField("raw") and part.HasField("raw") and last.filename == part.filename:
             last.raw += part.raw
         else:
             artifact.parts.append(part)
