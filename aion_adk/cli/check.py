@@ -38,7 +38,8 @@ def check_agents(path: str, *, message: str | None) -> int:
         click.secho(name, bold=True)
         _tell(True, "loads")
         app = to_a2a(agent, public_url=_URL)
-        _tell(True, f"has a card with {len(app.card.skills)} skills")
+        count = len(app.card.skills)
+        _tell(True, f"has a card with {count} {'skill' if count == 1 else 'skills'}")
         if message is not None:
             good &= asyncio.run(_turn_works(app, message))
     return 0 if good else 1

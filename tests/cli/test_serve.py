@@ -1,0 +1,65 @@
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from aion_adk.cli import main
+from aion_adk.cli.serve import announcement
+from aion_adk.directory import directory_of
+from aion_adk.options import ServerOptions
+from tests.test_directory import Named
+from tests.test_loader import AGENT, write
+
+
+def test_the_start_tells_where_each_agent_is_and_what_to_try() -> None:
+    agents = {name: Named(name=name) for name in ("anna", "bartholomew")}
+    text = announcement(directory_of(agents, ServerOptions()), "http://127.0.0.1:8000")
+    assert text.splitlines() == [
+        "Serving 2 agents at http://127.0.0.1:8000",
+        "",
+        "  anna         http://127.0.0.1:8000/a2a/anna",
+        "  bartholomew  http://127.0.0.1:8000/a2a/bartholomew",
+        "",
+        'Try:   aion-adk send http://127.0.0.1:8000/a2a/anna "hello"',
+        "Stop:  Ctrl+C",
+    ]
+
+
+def test_a_broken_agent_stops_the_start_with_its_error(tmp_path: Path) -> None:
+    write(tmp_path, "serve_good", AGENT)
+    broken = write(tmp_path, "serve_broken", "\nraise KeyError('DATABASE')")
+    done = subprocess.run(
+        [sys.executable, "-m", "aion_adk", "serve", str(tmp_path), "--port", "0"],
+        capture_output=True,
+        text=True,
+        timeout=40,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"Error: cannot load serve_broken from {tmp_path}\n")
+    assert f'File "{broken / "agent.py"}", line 2' in done.stderr
+    assert "DATABASE" in done.stderr.splitlines()[-1]
+    assert "agent_loader.py" not in done.stderr
+
+
+def test_a_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
+    folder = write(tmp_path, "serve_port", AGENT)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        result = CliRunner().invoke(main, ["serve", str(folder), "--port", port])
+    assert result.exit_code == 1
+    assert result.output == f"Error: cannot listen on 127.0.0.1:{port}: Address already in use\n"
+
+
+@pytest.mark.parametrize("command", ["serve", "card"])
+def test_a_public_url_that_no_client_could_use_stops_the_start(
+    tmp_path: Path, command: str
+) -> None:
+    folder = write(tmp_path, f"serve_url_{command}", AGENT)
+    result = CliRunner().invoke(main, [command, str(folder), "--public-url", "http://0.0.0.0:1"])
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: public_url must be an address that clients can use")

@@ -1,0 +1,97 @@
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from google.adk.agents import BaseAgent
+from google.adk.apps import App
+
+from aion_adk.errors import LoadError
+from aion_adk.loader import find_agents
+
+AGENT = """
+from google.adk.agents import BaseAgent
+root_agent = BaseAgent(name="{name}")
+"""
+APP = """
+from google.adk.apps import App
+app = App(name="{name}", root_agent=root_agent)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_modules() -> Iterator[None]:
+    """The folders of a test are importable during it alone."""
+    path, modules = list(sys.path), set(sys.modules)
+    yield
+    sys.path[:] = path
+    for name in set(sys.modules) - modules:
+        if not name.startswith(("google", "aion_adk")):
+            del sys.modules[name]
+
+
+def write(folder: Path, name: str, source: str, *, file: str = "agent.py") -> Path:
+    (folder / name).mkdir(parents=True, exist_ok=True)
+    (folder / name / "__init__.py").touch()
+    (folder / name / file).write_text(source.format(name=name))
+    return folder / name
+
+
+def test_an_agent_folder_is_one_agent(tmp_path: Path) -> None:
+    found = find_agents(str(write(tmp_path, "loader_one", AGENT)))
+    assert (list(found.agents), found.several) == (["loader_one"], False)
+
+
+def test_the_app_comes_before_the_root_agent(tmp_path: Path) -> None:
+    found = find_agents(str(write(tmp_path, "loader_app", AGENT + APP)))
+    assert isinstance(found.agents["loader_app"], App)
+
+
+def test_an_agent_can_be_in_the_package_itself(tmp_path: Path) -> None:
+    folder = write(tmp_path, "loader_package", AGENT, file="__init__.py")
+    assert isinstance(find_agents(str(folder)).agents["loader_package"], BaseAgent)
+
+
+def test_a_folder_of_agents_is_each_of_them(tmp_path: Path) -> None:
+    for name in ("loader_b", "loader_a"):
+        write(tmp_path, name, AGENT)
+    (tmp_path / "not_an_agent").mkdir()
+    (tmp_path / "shared.py").touch()
+    found = find_agents(str(tmp_path))
+    assert (list(found.agents), found.several) == (["loader_a", "loader_b"], True)
+
+
+def test_a_python_file_and_a_module_attribute_are_one_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "loader_file.py").write_text(AGENT.format(name="inside"))
+    monkeypatch.chdir(tmp_path)
+    assert list(find_agents("loader_file.py").agents) == ["loader_file"]
+    assert list(find_agents("loader_file:root_agent").agents) == ["inside"]
+
+
+def test_a_broken_agent_is_named_with_its_own_error_as_the_cause(tmp_path: Path) -> None:
+    write(tmp_path, "loader_good", AGENT)
+    write(tmp_path, "loader_broken", "import no_such_module_at_all")
+    with pytest.raises(LoadError, match="cannot load loader_broken") as raised:
+        find_agents(str(tmp_path))
+    assert isinstance(raised.value.__cause__, ModuleNotFoundError)
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("missing", "is no folder"),
+        ("missing_module:agent", "cannot load missing_module:agent"),
+        ("json:dumps", "must be an agent, a workflow, an App or a Runner, got function"),
+        ("json:nothing", "cannot load json:nothing"),
+    ],
+)
+def test_a_target_that_is_no_agent_is_refused(target: str, told: str) -> None:
+    with pytest.raises(LoadError, match=told):
+        find_agents(target)
+
+
+def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match="no agent in"):
+        find_agents(str(tmp_path))
