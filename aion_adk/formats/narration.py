@@ -1,0 +1,238 @@
+"""A stream of A2A events told once, in order, in terms that every front end can spell.
+
+Text that streamed and the message that later repeats it are one thing here; each encoder
+only writes down what it is told.
+"""
+
+from typing import Any
+
+from a2a.types import (
+    Artifact,
+    Message,
+    Part,
+    Role,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskState,
+    TaskStatus,
+    TaskStatusUpdateEvent,
+)
+from google.protobuf.struct_pb2 import Struct
+
+from aion_adk.delta import is_thought_delta, is_transitory
+from aion_adk.formats.canonical import CanonicalType, canonical_type_of
+from aion_adk.formats.said import (
+    Answered,
+    CallArguments,
+    CallEnded,
+    CallStarted,
+    Canceled,
+    Failed,
+    Finished,
+    Paused,
+    Said,
+    Shown,
+    Started,
+    StateChanged,
+    StepStarted,
+)
+from aion_adk.formats.tools import tool_calls_of, tool_results_of
+from aion_adk.formats.voices import Voices, speech_of, thought_of
+from aion_adk.parts import (
+    ADK_ACTIONS,
+    ADK_USAGE,
+    FUNCTION_CALL,
+    FUNCTION_RESPONSE,
+    STATE_DELTA,
+    TOOL_CALLS,
+    TOOL_RESULTS,
+    adk_type_of,
+)
+from aion_adk.values import mapping_of, to_dict
+
+A2AEvent = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
+
+
+INCOMPLETE = "The stream ended before the task did."
+
+_TOLD = (FUNCTION_CALL, FUNCTION_RESPONSE, STATE_DELTA)
+_WAITING = (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
+
+
+class Narrator:
+    """Tells one turn; exactly one of Finished, Paused, Failed and Canceled is the last."""
+
+    def __init__(self, *, prefix: str) -> None:
+        self.over = False
+        self._voices = Voices(prefix=prefix)
+        self._told: set[str] = set()
+        self._calls: dict[str, str] = {}
+        self._stepping = False
+        self._started = False
+
+    def hear(self, event: A2AEvent) -> list[Said]:
+        if self.over:
+            return []
+        match event:
+            case Task():
+                return self._hear_task(event)
+            case Message():
+                start = self._start(event.task_id, event.context_id)
+                return [*start, *self._tell(event), *self._end(Finished())]
+            case TaskStatusUpdateEvent():
+                start = self._start(event.task_id, event.context_id)
+                return [*start, *self._hear_status(event.status, _usage_of(event.metadata))]
+            case TaskArtifactUpdateEvent():
+                return self._hear_artifact(event)
+
+    def silence(self) -> list[Said]:
+        """What is left to say when no more events come."""
+        return [] if self.over else self._end(Failed(INCOMPLETE, "stream_incomplete"))
+
+    def _start(self, task_id: str, context_id: str) -> list[Said]:
+        if self._started:
+            return []
+        self._started = True
+        return [Started(task_id, context_id)]
+
+    def _hear_task(self, task: Task) -> list[Said]:
+        said = self._start(task.id, task.context_id)
+        for message in messages_of_turn(task):
+            if message.message_id != task.status.message.message_id:
+                said += self._tell(message)
+        settled = task.status.state != TaskState.TASK_STATE_WORKING
+        if settled:
+            for artifact in task.artifacts:
+                said += self._show(artifact, append=False)
+        return said + self._hear_status(task.status, _usage_of(task.metadata))
+
+    def _hear_status(self, status: TaskStatus, usage: dict[str, int]) -> list[Said]:
+        message = status.message if status.HasField("message") else None
+        match status.state:
+            case TaskState.TASK_STATE_SUBMITTED | TaskState.TASK_STATE_WORKING:
+                told = self._tell(message) if message else []
+                return [*self._step(status), *told]
+            case TaskState.TASK_STATE_COMPLETED:
+                told = self._tell(message, last=True) if message else []
+                return [*told, *self._end(Finished(usage))]
+            case state if state in _WAITING:
+                return self._pause(status, usage)
+            case TaskState.TASK_STATE_CANCELED:
+                return self._end(Canceled())
+            case state:
+                code = "rejected" if state == TaskState.TASK_STATE_REJECTED else "failed"
+                text = speech_of(message) if message else ""
+                return self._end(Failed(text or "The task failed.", code, usage))
+
+    def _pause(self, status: TaskStatus, usage: dict[str, int]) -> list[Said]:
+        message = status.message
+        told = self._tell(message, last=True) if status.HasField("message") else []
+        calls = [call for call in tool_calls_of(message) if call.long_running]
+        return [*told, *self._end(Paused(status.state, speech_of(message), calls, usage))]
+
+    def _hear_artifact(self, event: TaskArtifactUpdateEvent) -> list[Said]:
+        artifact = event.artifact
+        if not is_transitory(artifact.artifact_id):
+            return self._show(artifact, append=event.append)
+        lane = artifact.artifact_id
+        said: list[Said] = []
+        for part in artifact.parts:
+            if part.text:
+                said += self._voices.speak(lane, part.text, thought=is_thought_delta(lane))
+        if event.last_chunk:
+            said += self._voices.pause(lane)
+        return said
+
+    def _show(self, artifact: Artifact, *, append: bool) -> list[Said]:
+        return [Shown(artifact.artifact_id, artifact.name, list(artifact.parts), append)]
+
+    def _step(self, status: TaskStatus) -> list[Said]:
+        if self._stepping:
+            return []
+        self._stepping = True
+        author = to_dict(status.message.metadata).get("adk_author")
+        return [StepStarted(str(author or "working"))]
+
+    def _tell(self, message: Message, *, last: bool = False) -> list[Said]:
+        """A durable message: each of its parts once, text that streamed not again."""
+        if message.message_id in self._told:
+            return []
+        kind = canonical_type_of(message)
+        if kind == CanonicalType.TEXT_CHUNK:
+            return self._voices.speak(message.message_id, speech_of(message))
+        if kind != CanonicalType.TOOL_CALL_ARGS:
+            self._told.add(message.message_id)
+        said: list[Said] = []
+        if thought := thought_of(message):
+            said += self._voices.settle(message.message_id, thought, message=message, thought=True)
+        parent_id = message.message_id
+        if text := speech_of(message):
+            spoken = self._voices.settle(message.message_id, text, message=message, last=last)
+            said += spoken
+            parent_id = self._voices.last_id
+        said += self._tell_calls(message, parent_id, final=kind != CanonicalType.TOOL_CALL_ARGS)
+        for result in tool_results_of(message):
+            said += [*self._voices.end_all(), Answered(f"{message.message_id}:{result.id}", result)]
+        rest = [part for part in message.parts if _is_shown(part)]
+        if rest:
+            said.append(Shown(message.message_id, "", rest))
+        if state := _state_of(message):
+            said.append(StateChanged(state))
+        return said
+
+    def _tell_calls(self, message: Message, parent_id: str, *, final: bool) -> list[Said]:
+        said: list[Said] = []
+        for call in tool_calls_of(message):
+            said += self._voices.end_all()
+            if call.id not in self._calls:
+                self._calls[call.id] = ""
+                said.append(CallStarted(call.id, call.name, parent_id, call.long_running))
+            if not final:
+                if isinstance(call.arguments, str) and call.arguments:
+                    self._calls[call.id] += call.arguments
+                    said.append(CallArguments(call.id, call.arguments))
+                continue
+            streamed, whole = self._calls[call.id], call.arguments_json
+            if whole.startswith(streamed) and whole != streamed:
+                said.append(CallArguments(call.id, whole.removeprefix(streamed)))
+            said.append(CallEnded(call, call.long_running))
+        return said
+
+    def _end(self, last: Finished | Paused | Failed | Canceled) -> list[Said]:
+        self.over = True
+        return [*self._voices.end_all(), last]
+
+
+def messages_of_turn(task: Task) -> list[Message]:
+    """What the agent said since the caller last spoke."""
+    said: list[Message] = []
+    for message in reversed(task.history):
+        if message.role == Role.ROLE_USER:
+            break
+        said.append(message)
+    return said[::-1]
+
+
+def _is_shown(part: Part) -> bool:
+    match part.WhichOneof("content"):
+        case "raw" | "url":
+            return True
+        case "data":
+            listed = set(part.data.struct_value.fields)
+            return adk_type_of(part) not in _TOLD and not listed & {TOOL_CALLS, TOOL_RESULTS}
+        case _:
+            return False
+
+
+def _state_of(message: Message) -> dict[str, Any]:
+    if ADK_ACTIONS not in message.metadata.fields:
+        return {}
+    actions = mapping_of(to_dict(message.metadata)[ADK_ACTIONS])
+    return dict(mapping_of(actions.get("stateDelta")))
+
+
+def _usage_of(metadata: Struct) -> dict[str, int]:
+    if ADK_USAGE not in metadata.fields:
+        return {}
+    counted = mapping_of(to_dict(metadata)[ADK_USAGE])
+    return {name: count for name, count in counted.items() if isinstance(count, int)}
