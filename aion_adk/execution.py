@@ -15,6 +15,7 @@ from google.genai import types
 from google.protobuf.struct_pb2 import Struct
 
 from aion_adk.activity import Activity
+from aion_adk.client_side import CLIENT_SIDE
 from aion_adk.errors import BridgeError
 from aion_adk.identity import Caller
 from aion_adk.inbox import A2AInbox, without_credentials
@@ -22,7 +23,7 @@ from aion_adk.outbound import agent_message
 from aion_adk.outcome import Outcome, Spoken, compile_outcome, final_parts
 from aion_adk.pending import PendingCalls, in_steps
 from aion_adk.publisher import Publisher
-from aion_adk.session import events_of, last_said, saved_file
+from aion_adk.session import begin_session, events_of, last_said, saved_file
 from aion_adk.stamp import Stamp, new_id, without_protected
 from aion_adk.stream import outgoing_of
 from aion_adk.turn import Turn, current_turn
@@ -72,6 +73,8 @@ class Execution:
         artifact_ids = [artifact.artifact_id for artifact in self._task.artifacts]
         self._publisher = Publisher(queue, plan.stamp, artifact_ids=artifact_ids)
         self.turn = Turn(self._inbox(), task=self._task, deliver=self._publisher.deliver)
+        self.turn.client = context.call_context.state.get(CLIENT_SIDE)
+        self.turn.session_id = plan.caller.session_id
 
     async def announce(self) -> None:
         """The first event: the new task, or WORKING for a task that goes on."""
@@ -112,6 +115,8 @@ class Execution:
         await self._publisher.conclude(outcome)
 
     async def _run_agent(self, content: types.Content) -> None:
+        if client := self.turn.client:
+            await begin_session(self._plan.runner, self._plan.caller, client)
         for step in await self._steps(content):
             self._pending.answer(_responses_in(step))
             await self._run_step(step)
@@ -128,6 +133,7 @@ class Execution:
             user_id=self._plan.caller.user_id,
             session_id=self._plan.caller.session_id,
             new_message=content,
+            state_delta=self.turn.client.state if self.turn.client else None,
             run_config=self._plan.run_config,
             abort_signal=self.turn.abort,
         )

@@ -6,6 +6,7 @@ from google.protobuf.struct_pb2 import Struct
 ADK_TYPE = "adk_type"
 ADK_THOUGHT = "adk_thought"
 ADK_LONG_RUNNING = "adk_is_long_running"
+PROMPT = "prompt"
 ADK_ACTIONS = "adk_actions"
 ADK_USAGE = "adk_usage_metadata"
 FUNCTION_CALL = "function_call"
@@ -25,6 +26,11 @@ def adk_type_of(part: Part) -> str:
 
 def is_thought(part: Part) -> bool:
     return part.HasField("text") and _is_true(part.metadata, ADK_THOUGHT)
+
+
+def is_prompt(part: Part) -> bool:
+    """Whether the text is the bridge's own, asking a person to answer a pending call."""
+    return part.HasField("text") and _is_true(part.metadata, PROMPT)
 
 
 def is_long_running(part: Part) -> bool:

@@ -4,8 +4,10 @@ import logging
 from typing import Any
 
 from a2a.types import Message, Task, TaskState, TaskStatus
+from google.adk.agents.callback_context import CallbackContext
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
+from google.adk.models.llm_request import LlmRequest
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
@@ -35,6 +37,14 @@ class A2ABridgePlugin(BasePlugin):
 
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
         _place_inbox(invocation_context)
+
+    async def before_model_callback(
+        self, *, callback_context: CallbackContext, llm_request: LlmRequest
+    ) -> None:
+        turn = turn_of(callback_context)
+        # An agent that runs as a tool has a session of its own, where no pause can be resumed.
+        if turn and turn.client and callback_context.session.id == turn.session_id:
+            turn.client.extend(llm_request)
 
     async def on_event_callback(
         self, *, invocation_context: InvocationContext, event: Event

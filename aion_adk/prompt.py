@@ -8,6 +8,7 @@ from a2a.types import Message, Part
 from google.genai import types
 
 from aion_adk.outbound import agent_message
+from aion_adk.parts import PROMPT
 from aion_adk.pending import (
     CONFIRMATION,
     CREDENTIAL,
@@ -18,7 +19,7 @@ from aion_adk.pending import (
     response_schema,
 )
 from aion_adk.stamp import new_id
-from aion_adk.values import object_of
+from aion_adk.values import object_of, to_struct
 
 # ADK's own words for a confirmation without a hint speak of FunctionResponse and ToolConfirmation.
 _STOCK_HINT = "Please approve or reject the tool call"
@@ -32,7 +33,8 @@ def prompt_message(
 ) -> Message:
     """What the agent said, the questions as text, and each pending call as data."""
     text = "\n".join([*remarks, *_questions(calls, said=any(part.text for part in said))])
-    parts = [*said, *([Part(text=text)] if text else []), *map(call_part, calls)]
+    asked = [Part(text=text, metadata=to_struct({PROMPT: True}))] if text else []
+    parts = [*said, *asked, *map(call_part, calls)]
     return agent_message(parts, message_id=new_id())
 
 

@@ -8,6 +8,7 @@ from google.adk.runners import Runner
 from google.adk.sessions import Session
 from google.genai import types
 
+from aion_adk.client_side import ClientSide
 from aion_adk.identity import Caller
 from aion_adk.outbound import reply_parts, to_a2a_part
 from aion_adk.pending import refusals
@@ -25,6 +26,18 @@ async def _session_of(runner: Runner, caller: Caller) -> Session | None:
 async def events_of(runner: Runner, caller: Caller) -> list[Event]:
     session = await _session_of(runner, caller)
     return session.events if session else []
+
+
+async def begin_session(runner: Runner, caller: Caller, client: ClientSide) -> None:
+    """Writes down what the client says was said before, in a session that does not exist yet."""
+    if not client.history or await _session_of(runner, caller):
+        return
+    session = await runner.session_service.create_session(
+        app_name=runner.app_name, user_id=caller.user_id, session_id=caller.session_id
+    )
+    author = runner.agent.name if runner.agent else runner.app_name
+    for event in client.earlier_events(author):
+        await runner.session_service.append_event(session, event)
 
 
 async def refuse(runner: Runner, caller: Caller, calls: Sequence[types.FunctionCall]) -> None:

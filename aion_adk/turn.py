@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 
+from aion_adk.client_side import ClientSide
 from aion_adk.inbox import A2AInbox, AnyContext, invocation_of
 from aion_adk.outbox import A2AOutbox
 from aion_adk.stamp import new_id
@@ -55,6 +56,8 @@ class Turn:
         self.outbox: A2AOutbox | None = None
         self.last_emitted: Message | None = None
         self.message_ids = {task.status.message.message_id, *(m.message_id for m in task.history)}
+        self.client: ClientSide | None = None
+        self.session_id = ""
         self.unnamed_artifacts: dict[str, str] = {}
         self.invocation_ids: set[str] = set()
         self.abort = asyncio.Event()

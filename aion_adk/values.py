@@ -43,14 +43,16 @@ def object_of(plain: Any, key: str = "") -> dict[str, Any]:
     return cast(dict[str, Any], plain) if isinstance(plain, dict) else {}
 
 
+def list_of(plain: Any, key: str = "") -> list[Any]:
+    """The JSON array that `plain` is, or has under `key`; empty where it is something else."""
+    if key:
+        plain = object_of(plain).get(key)
+    return cast(list[Any], plain) if isinstance(plain, list) else []
+
+
 def to_value(plain: Any) -> struct_pb2.Value:
     """A protobuf value for anything that JSON can hold, else a TypeError that names the value."""
     return ParseDict(json.loads(json.dumps(plain, default=_jsonable)), struct_pb2.Value())
-
-
-def mapping_of(value: object) -> Mapping[str, Any]:
-    """The value if it is an object, else an empty one: for JSON whose shape nobody checked."""
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
 
 
 def to_struct(plain: Mapping[str, Any]) -> struct_pb2.Struct:

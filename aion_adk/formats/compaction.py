@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from aion_adk.values import mapping_of
+from aion_adk.values import object_of
 
 SeedEvent = dict[str, Any]
 
@@ -209,7 +209,7 @@ def _lane(event: SeedEvent) -> str:
 
 
 def _content(event: SeedEvent) -> str:
-    return str(mapping_of(event.get("message")).get("content") or "")
+    return str(object_of(event.get("message")).get("content") or "")
 
 
 def _listed(event: SeedEvent, one: str, many: str) -> list[dict[str, Any]]:

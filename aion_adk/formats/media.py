@@ -10,7 +10,7 @@ from a2a.types import Part
 
 from aion_adk.errors import BridgeError
 from aion_adk.inbound import mime_type_of
-from aion_adk.values import mapping_of
+from aion_adk.values import object_of
 
 Content = dict[str, Any]
 
@@ -38,7 +38,7 @@ def from_agui_content(content: Mapping[str, Any]) -> Part:
         case "text":
             return Part(text=str(content.get("text") or ""))
         case "image" | "audio" | "video" | "document":
-            return _from_source(mapping_of(content.get("source")), _filename(content))
+            return _from_source(object_of(content.get("source")), _filename(content))
         case "binary":
             return _from_binary(content)
         case other:
@@ -58,14 +58,14 @@ def from_chat_content(content: Mapping[str, Any]) -> Part:
             return Part(text=str(content.get("text") or ""))
         case "image_url":
             image = content.get("image_url")
-            return from_url(str(image if isinstance(image, str) else mapping_of(image).get("url")))
+            return from_url(str(image if isinstance(image, str) else object_of(image).get("url")))
         case "input_image":
             return from_url(str(content.get("image_url") or ""))
         case "input_audio":
-            audio = mapping_of(content.get("input_audio"))
+            audio = object_of(content.get("input_audio"))
             return Part(raw=decoded(audio.get("data")), media_type=_audio_type(audio.get("format")))
         case "file":
-            return _from_file(mapping_of(content.get("file")))
+            return _from_file(object_of(content.get("file")))
         case "input_file":
             return _from_file(content)
         case "refusal":
@@ -157,4 +157,4 @@ def _audio_format(part: Part) -> str:
 
 
 def _filename(content: Mapping[str, Any]) -> str:
-    return str(mapping_of(content.get("metadata")).get("filename") or "")
+    return str(object_of(content.get("metadata")).get("filename") or "")

@@ -4,6 +4,7 @@ Text that streamed and the message that later repeats it are one thing here; eac
 only writes down what it is told.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from a2a.types import (
@@ -47,8 +48,9 @@ from aion_adk.parts import (
     TOOL_CALLS,
     TOOL_RESULTS,
     adk_type_of,
+    is_prompt,
 )
-from aion_adk.values import mapping_of, to_dict
+from aion_adk.values import object_of, to_dict
 
 A2AEvent = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 
@@ -62,8 +64,9 @@ _WAITING = (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUI
 class Narrator:
     """Tells one turn; exactly one of Finished, Paused, Failed and Canceled is the last."""
 
-    def __init__(self, *, prefix: str) -> None:
+    def __init__(self, *, prefix: str, client_tools: Sequence[str] = ()) -> None:
         self.over = False
+        self._client_tools = frozenset(client_tools)
         self._voices = Voices(prefix=prefix)
         self._told: set[str] = set()
         self._calls: dict[str, str] = {}
@@ -85,9 +88,13 @@ class Narrator:
             case TaskArtifactUpdateEvent():
                 return self._hear_artifact(event)
 
+    def fail(self, text: str, code: str) -> list[Said]:
+        """The end of a turn that broke outside its task."""
+        return [] if self.over else self._end(Failed(text, code))
+
     def silence(self) -> list[Said]:
         """What is left to say when no more events come."""
-        return [] if self.over else self._end(Failed(INCOMPLETE, "stream_incomplete"))
+        return self.fail(INCOMPLETE, "stream_incomplete")
 
     def _start(self, task_id: str, context_id: str) -> list[Said]:
         if self._started:
@@ -126,8 +133,11 @@ class Narrator:
 
     def _pause(self, status: TaskStatus, usage: dict[str, int]) -> list[Said]:
         message = status.message
-        told = self._tell(message, last=True) if status.HasField("message") else []
         calls = [call for call in tool_calls_of(message) if call.long_running]
+        if calls and self._client_tools.issuperset(call.name for call in calls):
+            # A program answers these: the words that ask a person for it are nobody's.
+            message = without_prompt(message)
+        told = self._tell(message, last=True) if message.parts else []
         return [*told, *self._end(Paused(status.state, speech_of(message), calls, usage))]
 
     def _hear_artifact(self, event: TaskArtifactUpdateEvent) -> list[Said]:
@@ -203,6 +213,15 @@ class Narrator:
         return [*self._voices.end_all(), last]
 
 
+def without_prompt(message: Message) -> Message:
+    """The message without the words that the bridge added to a pending call."""
+    kept = Message()
+    kept.CopyFrom(message)
+    del kept.parts[:]
+    kept.parts.extend(part for part in message.parts if not is_prompt(part))
+    return kept
+
+
 def messages_of_turn(task: Task) -> list[Message]:
     """What the agent said since the caller last spoke."""
     said: list[Message] = []
@@ -227,12 +246,12 @@ def _is_shown(part: Part) -> bool:
 def _state_of(message: Message) -> dict[str, Any]:
     if ADK_ACTIONS not in message.metadata.fields:
         return {}
-    actions = mapping_of(to_dict(message.metadata)[ADK_ACTIONS])
-    return dict(mapping_of(actions.get("stateDelta")))
+    actions = object_of(to_dict(message.metadata)[ADK_ACTIONS])
+    return dict(object_of(actions.get("stateDelta")))
 
 
 def _usage_of(metadata: Struct) -> dict[str, int]:
     if ADK_USAGE not in metadata.fields:
         return {}
-    counted = mapping_of(to_dict(metadata)[ADK_USAGE])
+    counted = object_of(to_dict(metadata)[ADK_USAGE])
     return {name: count for name, count in counted.items() if isinstance(count, int)}

@@ -21,7 +21,7 @@ from aion_adk.formats.tools import (
     results_in,
 )
 from aion_adk.parts import ADK_ACTIONS, ADK_THOUGHT
-from aion_adk.values import mapping_of, to_dict, to_plain
+from aion_adk.values import object_of, to_dict, to_plain
 
 __all__ = [
     "compact_events",
@@ -70,7 +70,7 @@ def convert_a2a_message_to_agui_event(message: Message | Mapping[str, Any]) -> S
         return {"type": f"tool-call-{kind}", **said, **_calls(calls)}
     if plain.get("role") in ("user", "ROLE_USER"):
         return _text_event("text-message-content", "user", _user_content(parts, text))
-    if state := mapping_of(metadata.get(ADK_ACTIONS)).get("stateDelta"):
+    if state := object_of(metadata.get(ADK_ACTIONS)).get("stateDelta"):
         return {"type": "state-delta", "delta": state}
     return _agent_event(parts, text, chunk=declared == CanonicalType.TEXT_CHUNK)
 
@@ -167,7 +167,7 @@ def _plain_part(part: Part) -> dict[str, Any]:
 
 
 def _is_thought(part: Mapping[str, Any]) -> bool:
-    return mapping_of(part.get("metadata")).get(ADK_THOUGHT) is True
+    return object_of(part.get("metadata")).get(ADK_THOUGHT) is True
 
 
 def _each(parts: list[dict[str, Any]], read: Any) -> list[Any]:
@@ -208,7 +208,7 @@ def _results(results: list[ToolResult]) -> dict[str, Any]:
 
 
 def _task_event_of_dict(event: Mapping[str, Any]) -> SeedEvent:
-    status = mapping_of(event.get("status"))
+    status = object_of(event.get("status"))
     state = str(status.get("state") or "submitted")
     task_id = event.get("id") or event.get("taskId") or event.get("task_id") or ""
     context_id = event.get("contextId") or event.get("context_id") or ""

@@ -1,0 +1,77 @@
+"""What a client of another protocol asks for, in A2A's terms."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from a2a.types import Message, Part, Role
+
+from aion_adk.errors import BridgeError
+from aion_adk.parts import ADK_TYPE, FUNCTION_CALL, FUNCTION_RESPONSE
+from aion_adk.values import object_of, to_struct, to_value
+
+
+class RequestError(BridgeError):
+    """A request that cannot be read; the text is meant for the caller."""
+
+    def __init__(self, text: str, *, param: str | None = None) -> None:
+        super().__init__(text)
+        self.param = param
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTool:
+    """A tool that the client runs: the agent may call it, the client brings the result."""
+
+    name: str
+    description: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(slots=True, kw_only=True)
+class Asked:
+    """One turn: what is new, what was said before, and what the client brings along.
+
+    `answers` tells that the message holds results of calls that a task waits for.
+    """
+
+    parts: list[Part] = field(default_factory=list[Part])
+    history: list[Message] = field(default_factory=list[Message])
+    tools: list[ClientTool] = field(default_factory=list[ClientTool])
+    instructions: list[str] = field(default_factory=list[str])
+    state: dict[str, Any] = field(default_factory=dict[str, Any])
+    answers: bool = False
+
+    def message(self, *, message_id: str, context_id: str = "", task_id: str = "") -> Message:
+        return Message(
+            message_id=message_id,
+            role=Role.ROLE_USER,
+            parts=self.parts,
+            context_id=context_id,
+            task_id=task_id,
+        )
+
+
+def result_part(call_id: str, name: str, output: Any) -> Part:
+    """The result of a call as ADK spells it; text that is a JSON object is taken as one."""
+    response = dict(object_of(_decoded(output))) or {"result": output}
+    data = {"id": call_id, "name": name, "response": response}
+    return _adk_part({key: value for key, value in data.items() if value}, FUNCTION_RESPONSE)
+
+
+def call_part(call_id: str, name: str, arguments: str) -> Part:
+    args = dict(object_of(_decoded(arguments)))
+    return _adk_part({"id": call_id, "name": name, "args": args}, FUNCTION_CALL)
+
+
+def _adk_part(data: dict[str, Any], kind: str) -> Part:
+    return Part(data=to_value(data), metadata=to_struct({ADK_TYPE: kind}))
+
+
+def _decoded(value: Any) -> Any:
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
