@@ -46,6 +46,7 @@ def card_of(agent: Servable, options: ServerOptions) -> AgentCard:
         interfaces=interfaces_at(url, options),
         capabilities=AgentCapabilities(
             streaming=True,
+            push_notifications=options.push_notifications,
             extended_agent_card=options.extended_card is not None,
             extensions=options.extensions,
         ),

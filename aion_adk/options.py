@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
+from a2a.server.cluster import VersionedTaskStore
 from a2a.server.context import ServerCallContext
 from a2a.server.tasks import TaskStore
 from a2a.types import AgentCard, AgentExtension
@@ -31,7 +32,13 @@ class ServerOptions:
         for a server that nothing but a proxy can reach
     session_service, artifact_service, memory_service: for the runner, in-memory by default; a
         `Runner` brings its own
+    database_url: keeps tasks, sessions and push configurations in SQLite or PostgreSQL (extras
+        `sqlite`, `postgresql`), each unless a store of its own is given
     task_store: where tasks are kept, in memory by default
+    push_notifications: post updates to the webhooks that clients register
+    push_private_urls: accept webhooks on loopback and private addresses, for development
+    heartbeat: seconds of silence after which an event stream gets a comment, 0 for none
+    shutdown_grace: seconds that running tasks get to end when the server is told to stop
     user_id: names the ADK user of a request
     run_config: for every run; the streaming mode is chosen for each request
     run_timeout: seconds after which a run fails
@@ -55,7 +62,12 @@ class ServerOptions:
     session_service: BaseSessionService | None = None
     artifact_service: BaseArtifactService | None = None
     memory_service: BaseMemoryService | None = None
-    task_store: TaskStore | None = None
+    database_url: str | None = None
+    task_store: TaskStore | VersionedTaskStore | None = None
+    push_notifications: bool = True
+    push_private_urls: bool = False
+    heartbeat: float = 15.0
+    shutdown_grace: float = 10.0
     user_id: UserIdResolver | None = None
     run_config: RunConfig | None = None
     run_timeout: float | None = None
@@ -82,7 +94,12 @@ class OptionKeywords(TypedDict, total=False):
     session_service: BaseSessionService | None
     artifact_service: BaseArtifactService | None
     memory_service: BaseMemoryService | None
-    task_store: TaskStore | None
+    database_url: str | None
+    task_store: TaskStore | VersionedTaskStore | None
+    push_notifications: bool
+    push_private_urls: bool
+    heartbeat: float
+    shutdown_grace: float
     user_id: UserIdResolver | None
     run_config: RunConfig | None
     run_timeout: float | None

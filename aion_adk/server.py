@@ -14,7 +14,7 @@ from google.adk.apps import App
 from google.adk.artifacts import InMemoryArtifactService
 from google.adk.memory import InMemoryMemoryService
 from google.adk.runners import Runner
-from google.adk.sessions import InMemorySessionService
+from google.adk.sessions import BaseSessionService, InMemorySessionService
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Mount, Route
@@ -27,10 +27,15 @@ from aion_adk.executor import ADKAgentExecutor
 from aion_adk.extensions import ExtensionHeaders
 from aion_adk.gate import Gate
 from aion_adk.handler import BridgeRequestHandler
+from aion_adk.heartbeat import Heartbeats
 from aion_adk.options import OptionKeywords, ServerOptions
-from aion_adk.store import MemoryTaskStore
+from aion_adk.services import services_for
+from aion_adk.shutdown import when_told_to_stop
 
 logger = logging.getLogger(__name__)
+
+SECONDS_TO_END_STREAMS = 10
+"""Allowed beyond the grace period: agents stop, last events are written."""
 
 Close = Callable[[], Awaitable[None]]
 Beside = Callable[[], contextlib.AbstractAsyncContextManager[int | None]]
@@ -49,23 +54,29 @@ class A2AApp(Starlette):
         *,
         card: AgentCard,
         routes: list[BaseRoute],
+        middleware: list[Middleware],
+        open: Callable[[], Awaitable[None]],
+        begin_shutdown: Callable[[], None],
         closing: list[tuple[str, Close]],
         grpc: Beside | None = None,
     ) -> None:
-        extensions = Middleware(ExtensionHeaders, declared=card.capabilities.extensions)
-        super().__init__(routes=routes, middleware=[extensions], lifespan=lambda _: self.running())
+        super().__init__(routes=routes, middleware=middleware, lifespan=lambda _: self.running())
         self.router.redirect_slashes = False
         self.card = card
         self.grpc_port: int | None = None
         self._grpc = grpc or contextlib.nullcontext
+        self._open = open
+        self._begin_shutdown = begin_shutdown
         self._closing = closing
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncGenerator[None, None]:
         """Serves inside the block, gRPC too, and closes what the agent holds after it."""
+        await self._open()
         async with self._grpc() as self.grpc_port:
             try:
-                yield
+                with when_told_to_stop(self._begin_shutdown):
+                    yield
             finally:
                 await self.aclose()
 
@@ -101,42 +112,56 @@ def serve(
     gRPC listens on `host` too, unless `grpc_host` says otherwise.
     """
     options.setdefault("grpc_host", host)
-    uvicorn.run(to_a2a(agent, **options), host=host, port=port)
+    served = ServerOptions(**options)
+    patience = int(served.shutdown_grace + SECONDS_TO_END_STREAMS)
+    uvicorn.run(app_of(agent, served), host=host, port=port, timeout_graceful_shutdown=patience)
 
 
 def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
-    runner = runner_for(agent, options)
-    store = options.task_store or MemoryTaskStore()
+    services = services_for(options)
+    runner = runner_for(agent, options, sessions=services.sessions)
     card = card_of(agent, options)
     handler = BridgeRequestHandler(
         executor_for(runner, options),
-        store,
+        services.tasks,
         card,
+        push=services.push,
         extended_agent_card=card if options.extended_card else None,
         extended_card_modifier=extended_card_for(options),
         final_task=options.final_task,
+        durable=services.durable,
+        shutdown_grace=options.shutdown_grace,
     )
     gate = Gate(handler, extensions=card.capabilities.extensions)
     return A2AApp(
         card=card,
         routes=[*card_routes(card, options), *protocol_routes(gate, options)],
+        middleware=[
+            Middleware(ExtensionHeaders, declared=card.capabilities.extensions),
+            Middleware(Heartbeats, seconds=options.heartbeat),
+        ],
         grpc=grpc_beside(gate, card, options),
+        open=services.open,
+        begin_shutdown=handler.begin_shutdown,
         closing=[
             ("the request handler", handler.aclose),
             ("the runner", runner.close),
-            *closing_of(agents=runner.agent, stores=[store, runner.session_service]),
+            *closing_of(agents=runner.agent, stores=[services.tasks, runner.session_service]),
+            ("the database", services.aclose),
         ],
     )
 
 
-def runner_for(agent: Servable, options: ServerOptions) -> Runner:
-    """The given runner, or one with in-memory services."""
+def runner_for(
+    agent: Servable, options: ServerOptions, *, sessions: BaseSessionService | None = None
+) -> Runner:
+    """The given runner, or one with the services of the options."""
     if isinstance(agent, Runner):
         return agent
     app = agent if isinstance(agent, App) else App(name=agent.name, root_agent=agent)
     return Runner(
         app=app,
-        session_service=options.session_service or InMemorySessionService(),
+        session_service=sessions or options.session_service or InMemorySessionService(),
         artifact_service=options.artifact_service or InMemoryArtifactService(),
         memory_service=options.memory_service or InMemoryMemoryService(),
     )
@@ -158,9 +183,22 @@ def executor_for(runner: Runner, options: ServerOptions) -> ADKAgentExecutor:
 
 def protocol_routes(handler: RequestHandler, options: ServerOptions) -> list[BaseRoute]:
     calls = CallContexts(options)
+    # Streams end with their runs; cut off earlier, they would end without a terminal event.
+    patience = options.shutdown_grace + SECONDS_TO_END_STREAMS
     return [
-        *create_jsonrpc_routes(handler, "/", context_builder=calls, enable_v0_3_compat=True),
-        *create_rest_routes(handler, context_builder=calls, enable_v0_3_compat=True),
+        *create_jsonrpc_routes(
+            handler,
+            "/",
+            context_builder=calls,
+            enable_v0_3_compat=True,
+            shutdown_grace_period=patience,
+        ),
+        *create_rest_routes(
+            handler,
+            context_builder=calls,
+            enable_v0_3_compat=True,
+            shutdown_grace_period=patience,
+        ),
     ]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from a2a.auth.user import User
 from a2a.server.agent_execution import AgentExecutor
+from a2a.server.cluster import VersionedTaskStore
 from a2a.server.context import ServerCallContext
 from a2a.server.events import Event as A2AEvent
 from a2a.server.tasks import TaskStore
@@ -78,7 +79,10 @@ def call(user: str = "") -> ServerCallContext:
 
 
 def handler_of(
-    agent: Act | AgentExecutor, *, task_store: TaskStore | None = None, **options: Any
+    agent: Act | AgentExecutor,
+    *,
+    task_store: TaskStore | VersionedTaskStore | None = None,
+    **options: Any,
 ) -> BridgeRequestHandler:
     executor = agent if isinstance(agent, AgentExecutor) else executor_of(agent)
     return BridgeRequestHandler(executor, task_store or MemoryTaskStore(), CARD, **options)

@@ -1,0 +1,187 @@
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+from a2a.types import (
+    SendMessageConfiguration,
+    StreamResponse,
+    TaskPushNotificationConfig,
+    TaskState,
+)
+from a2a.utils.errors import InvalidParamsError, PushNotificationNotSupportedError
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events import Event
+from google.protobuf.json_format import ParseDict
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from aion_adk import to_a2a
+from aion_adk.emit import emit_message
+from aion_adk.push import MemoryPushConfigs, PushDelivery, RetryingTransport
+from tests.agents import said
+from tests.handling import Acting, ask, call, handler_of, state_of
+from tests.serving import listening, send, serving
+from tests.test_handler import asks_back
+
+Answer = Callable[[int], int]
+
+
+class Webhook:
+    """Notes what is posted to it and answers the n-th post with a status of its choice."""
+
+    def __init__(self, answer: Answer = lambda _: 200) -> None:
+        self.posts: list[StreamResponse] = []
+        self.headers: list[Any] = []
+        self.changed = asyncio.Condition()
+        self.open = asyncio.Event()
+        self.open.set()
+        self._answer = answer
+
+    async def receive(self, request: Request) -> Response:
+        body = await request.json()
+        await self.open.wait()
+        async with self.changed:
+            self.posts.append(ParseDict(body, StreamResponse()))
+            self.headers.append(request.headers)
+            self.changed.notify_all()
+        return Response(status_code=self._answer(len(self.posts)))
+
+    async def got(self, count: int) -> list[str]:
+        async with asyncio.timeout(10), self.changed:
+            await self.changed.wait_for(lambda: len(self.posts) >= count)
+        return [kind_of(post) for post in self.posts]
+
+
+@asynccontextmanager
+async def listening_webhook(webhook: Webhook) -> AsyncGenerator[str, None]:
+    app = Starlette(routes=[Route("/hook", webhook.receive, methods=["POST"])])
+    async with listening(lambda _: app) as url:
+        yield f"{url}/hook"
+
+
+def kind_of(post: StreamResponse) -> str:
+    kind = post.WhichOneof("payload")
+    status = post.task.status if kind == "task" else post.status_update.status
+    return f"{kind} {TaskState.Name(status.state).removeprefix('TASK_STATE_')}"
+
+
+def to(url: str, **fields: Any) -> SendMessageConfiguration:
+    config = TaskPushNotificationConfig(url=url, **fields)
+    return SendMessageConfiguration(task_push_notification_config=config)
+
+
+async def talks(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+    emit_message(ctx, "on my way")
+    yield said(agent, ctx, "partial", partial=True)
+    yield said(agent, ctx, "done")
+
+
+def impatient(**options: Any) -> PushDelivery:
+    transport = RetryingTransport(first_pause=0.01, timeout=0.5)
+    return PushDelivery(MemoryPushConfigs(), private_urls=True, transport=transport, **options)
+
+
+async def test_a_webhook_named_with_the_message_gets_every_durable_update_in_order() -> None:
+    webhook = Webhook()
+    agent = Acting(name="talking", act=talks)
+    async with (
+        listening_webhook(webhook) as hook,
+        serving(agent, push_private_urls=True) as url,
+    ):
+        task = await send(url, "go", configuration=to(hook, token="t0k"))
+        kinds = await webhook.got(3)
+    assert kinds == ["task WORKING", "status_update WORKING", "status_update COMPLETED"]
+    assert webhook.posts[0].task.id == task.id
+    assert {headers["x-a2a-notification-token"] for headers in webhook.headers} == {"t0k"}
+
+
+async def test_a_webhook_that_fails_is_tried_again_and_keeps_its_order() -> None:
+    webhook = Webhook(lambda count: 503 if count <= 2 else 200)
+    push = impatient()
+    handler = handler_of(talks, push=push)
+    async with listening_webhook(webhook) as hook:
+        await ask(handler, "go", configuration=to(hook))
+        kinds = await webhook.got(5)
+    await handler.aclose()
+    assert kinds == [
+        "task WORKING",
+        "task WORKING",
+        "task WORKING",
+        "status_update WORKING",
+        "status_update COMPLETED",
+    ]
+
+
+async def test_a_webhook_that_hangs_does_not_slow_the_task() -> None:
+    webhook = Webhook()
+    webhook.open.clear()
+    push = impatient()
+    handler = handler_of(talks, push=push)
+    async with listening_webhook(webhook) as hook:
+        task = await ask(handler, "go", configuration=to(hook))
+        assert state_of(task) == "COMPLETED"
+        assert webhook.posts == []
+        webhook.open.set()
+        assert (await webhook.got(3))[-1] == "status_update COMPLETED"
+    await handler.aclose()
+
+
+async def test_a_webhook_that_is_gone_is_tried_a_few_times_and_then_once_an_event() -> None:
+    tries: list[str] = []
+
+    async def refuse(request: httpx.Request) -> httpx.Response:
+        tries.append(str(request.url))
+        raise httpx.ConnectError("refused")
+
+    transport = RetryingTransport(httpx.MockTransport(refuse), attempts=3, first_pause=0)
+    push = PushDelivery(MemoryPushConfigs(), private_urls=True, transport=transport)
+    handler = handler_of(talks, push=push)
+    task = await ask(handler, "go", configuration=to("http://127.0.0.1:1/hook"))
+    await handler.aclose()
+    assert state_of(task) == "COMPLETED"
+    assert len(tries) == 3 + 1 + 1
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1/x", "http://169.254.169.254/", "file:///etc"])
+async def test_webhooks_inside_the_network_are_refused_by_default(url: str) -> None:
+    handler = handler_of(talks, push=PushDelivery(MemoryPushConfigs()))
+    with pytest.raises(InvalidParamsError):
+        await ask(handler, "go", configuration=to(url))
+
+
+async def test_a_server_without_push_notifications_says_so() -> None:
+    app = to_a2a(Acting(name="talking", act=talks), push_notifications=False)
+    assert not app.card.capabilities.push_notifications
+    with pytest.raises(PushNotificationNotSupportedError):
+        await ask(handler_of(talks), "go", configuration=to("https://example.com/hook"))
+
+
+async def test_a_webhook_registered_for_a_parked_task_hears_what_follows() -> None:
+    webhook = Webhook()
+    push = impatient()
+    handler = handler_of(asks_back, push=push)
+    async with listening_webhook(webhook) as hook:
+        task = await ask(handler, "start")
+        config = TaskPushNotificationConfig(task_id=task.id, id="mine", url=hook)
+        created = await handler.on_create_task_push_notification_config(config, call())
+        await ask(handler, "done", task_id=task.id)
+        kinds = await webhook.got(2)
+    assert await push.configs.get_info(task.id, call()) == [created]
+    await push.configs.delete_info(task.id, call(), "mine")
+    await handler.aclose()
+    assert kinds == ["status_update WORKING", "status_update COMPLETED"]
+    assert await push.configs.get_info(task.id, call()) == []
+
+
+async def test_the_oldest_push_configurations_make_room() -> None:
+    configs = MemoryPushConfigs(most=2)
+    for task_id in "abc":
+        await configs.set_info(task_id, TaskPushNotificationConfig(url="https://x"), call("ann"))
+    assert await configs.get_info("a", call("ann")) == []
+    assert len(await configs.get_info_for_dispatch("c")) == 1
+    assert await configs.get_info("c", call("bob")) == []
