@@ -206,7 +206,7 @@ class Execution:
             plan.runner, plan.caller, self.turn.invocation_ids
         )
         if parts:
-            return agent_message(parts, message_id=new_id())
+            return agent_message(parts, message_id=self._spoken.message_id or new_id())
         return self.turn.last_emitted
 
     def _current_task(self) -> Task:

@@ -31,6 +31,10 @@ HONOURED_STATES = frozenset(
 _GIVEN_UP_STATES = frozenset({TaskState.TASK_STATE_FAILED, TaskState.TASK_STATE_REJECTED})
 
 
+MESSAGE_ID = "a2a_message_id"
+"""In an event's custom metadata: the id that the event has as an A2A message."""
+
+
 @dataclass(slots=True)
 class Outcome:
     """The end of a turn; the last message goes onto the final status."""
@@ -48,6 +52,7 @@ class Spoken:
     def __init__(self) -> None:
         self._unconfirmed: dict[SectionKey, list[str]] = {}
         self._final: list[Part] = []
+        self._final_id: str | None = None
 
     def hear(self, event: Event) -> None:
         section = section_of(event)
@@ -56,13 +61,20 @@ class Spoken:
                 self._unconfirmed.setdefault(section, []).append(text)
         elif reply_parts(event.content):
             self._unconfirmed.pop(section, None)
-        self._final = final_parts(event) or self._final
+        if parts := final_parts(event):
+            self._final = parts
+            self._final_id = (event.custom_metadata or {}).get(MESSAGE_ID)
 
     @property
     def parts(self) -> list[Part]:
         """Streamed text that no whole event repeated, else the last final response."""
         streamed = [Part(text="".join(chunks)) for chunks in self._unconfirmed.values()]
         return streamed or self._final
+
+    @property
+    def message_id(self) -> str | None:
+        """The id that the agent gave to what `parts` are, if it gave one."""
+        return None if self._unconfirmed else self._final_id
 
 
 def final_parts(event: Event) -> list[Part]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -149,3 +150,18 @@ def deltas_of(frames: Sequence[StreamResponse]) -> list[str]:
         and frame.artifact_update.artifact.artifact_id.startswith("aion:stream-delta")
         for part in frame.artifact_update.artifact.parts
     ]
+
+
+def sections_of(frames: Sequence[StreamResponse]) -> list[str]:
+    """The text of each streamed section, in the order in which they ended."""
+    spoken: defaultdict[str, str] = defaultdict(str)
+    ended: list[str] = []
+    for frame in frames:
+        if frame.HasField("artifact_update"):
+            update = frame.artifact_update
+            key = update.artifact.artifact_id
+            spoken[key] += "".join(part.text for part in update.artifact.parts)
+            if update.last_chunk:
+                ended.append(spoken.pop(key))
+    assert not spoken
+    return ended

@@ -3,16 +3,32 @@
 Importing this package imports no framework: each driver is loaded when it is first named.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from aion_adk.drivers.adapter import AdapterAgent
 from aion_adk.drivers.callable import CallableAgent
 from aion_adk.drivers.driver import Driver
-from aion_adk.drivers.registry import MissingExtra, load_agent, register_driver
+from aion_adk.drivers.registry import MissingExtra, driver_class, load_agent, register_driver
+
+if TYPE_CHECKING:
+    from aion_adk.drivers.langgraph import LangGraphAgent
 
 __all__ = [
     "AdapterAgent",
     "CallableAgent",
     "Driver",
+    "LangGraphAgent",
     "MissingExtra",
     "load_agent",
     "register_driver",
 ]
+
+_LOADED_WHEN_NAMED = {
+    "LangGraphAgent": "langgraph",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LOADED_WHEN_NAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return driver_class(_LOADED_WHEN_NAMED[name])

@@ -89,9 +89,15 @@ class Driver(BaseAgent):
     @override
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         answer = pumped(self._answer(ctx), timeout=self.timeout, ahead=self.ahead)
+        paused = False
         async with aclosing(answer):
             async for item in answer:
                 if isinstance(item, Event):
+                    paused = paused or bool(item.long_running_tool_ids)
                     yield item
                 else:
                     item()
+        if ctx.is_resumable and not paused:
+            # An agent that has not said so is run again when another one's pause is answered.
+            ctx.set_agent_state(self.name, end_of_agent=True)
+            yield self._create_agent_state_event(ctx)

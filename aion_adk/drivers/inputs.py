@@ -36,6 +36,10 @@ class MappedInputDriver(Driver):
     input_key: str = "input"
     default_inputs: dict[str, Any] = Field(default_factory=dict[str, Any])
 
+    # pyright takes the fields for the signature unless each class has one of its own.
+    def __init__(self, *, name: str, **fields: Any) -> None:
+        super().__init__(name=name, **fields)
+
     async def _input(self, ctx: InvocationContext) -> Any:
         mapped = await self._mapped(ctx)
         if self.default_inputs and isinstance(mapped, Mapping):

@@ -6,7 +6,6 @@
 import asyncio
 import json
 import logging
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,7 +18,17 @@ from google.adk.cli.cli_tools_click import main as adk
 
 from tests.drivers.cases import CASES
 from tests.drivers.cases.case import SECRET, Case, Probe
-from tests.serving import client_of, deltas_of, reply_of, request_of, send, serving, stream, text_of
+from tests.serving import (
+    client_of,
+    deltas_of,
+    reply_of,
+    request_of,
+    sections_of,
+    send,
+    serving,
+    stream,
+    text_of,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:(Sequential|Parallel)Agent is deprecated")
 
@@ -28,21 +37,6 @@ every_driver = pytest.mark.parametrize("case", CASES, ids=[case.driver for case 
 
 def final_state(frames: Sequence[StreamResponse]) -> TaskState:
     return frames[-1].status_update.status.state
-
-
-def sections_of(frames: Sequence[StreamResponse]) -> list[str]:
-    """The text of each streamed section, in the order in which they ended."""
-    spoken: defaultdict[str, str] = defaultdict(str)
-    ended: list[str] = []
-    for frame in frames:
-        if frame.HasField("artifact_update"):
-            update = frame.artifact_update
-            key = update.artifact.artifact_id
-            spoken[key] += "".join(part.text for part in update.artifact.parts)
-            if update.last_chunk:
-                ended.append(spoken.pop(key))
-    assert not spoken
-    return ended
 
 
 @every_driver

@@ -1,4 +1,5 @@
 from tests.drivers.cases.adapters import AdapterCase
 from tests.drivers.cases.callables import CallableCase
+from tests.drivers.cases.graphs import LangGraphCase, RememberingLangGraphCase
 
-CASES = [CallableCase(), AdapterCase()]
+CASES = [CallableCase(), AdapterCase(), LangGraphCase(), RememberingLangGraphCase()]

@@ -1,0 +1,122 @@
+"""What a node reads of the request: `runtime.context`, and `a2a_inbox` in the state."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from a2a.types import Message, Part, Task
+from google.adk.agents.invocation_context import InvocationContext
+from google.protobuf.json_format import MessageToDict, ParseDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+
+from aion_adk.drivers.request import conversation_id, inbox_or_none, text_of_request
+from aion_adk.inbox import A2AInbox
+from aion_adk.values import to_dict
+
+EVENT_KEY = "event"
+
+
+def _task_from(value: dict[str, Any] | Task) -> Task:
+    return ParseDict(value, Task()) if isinstance(value, dict) else value
+
+
+def _message_from(value: dict[str, Any] | Message) -> Message:
+    return ParseDict(value, Message()) if isinstance(value, dict) else value
+
+
+class GraphInbox(BaseModel):
+    """`a2a_inbox` in a graph's state: the task, the whole message and the request's metadata.
+
+    It dumps to JSON, as a checkpointer needs and protobuf messages do not.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, frozen=True)
+
+    task: Annotated[Task, BeforeValidator(_task_from), PlainSerializer(MessageToDict)]
+    message: Annotated[Message, BeforeValidator(_message_from), PlainSerializer(MessageToDict)]
+    metadata: dict[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InboundMessage:
+    id: str
+    text: str
+    parts: tuple[Part, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thread:
+    """The conversation: the caller's context id, the user, and the graph's own thread id."""
+
+    id: str
+    user_id: str
+    thread_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InboundEvent:
+    """Why the graph runs: `kind` is "message" unless the message's or the request's metadata has
+    an `event`, the name of another kind (command, reaction, card action) or its details."""
+
+    kind: str = "message"
+    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentIdentity:
+    name: str
+    display_name: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AionContext:
+    """The `context_schema` of a graph that wants to know what it answers."""
+
+    message: InboundMessage | None
+    thread: Thread
+    event: InboundEvent
+    inbox: A2AInbox | None
+    self: AgentIdentity
+
+
+def context_of(ctx: InvocationContext, *, identity: AgentIdentity) -> AionContext:
+    inbox = inbox_or_none(ctx)
+    message = inbox.message if inbox else None
+    metadata = to_dict(message.metadata) if message else {}
+    return AionContext(
+        message=InboundMessage(
+            id=message.message_id,
+            text=text_of_request(ctx),
+            parts=tuple(message.parts),
+            metadata=metadata,
+        )
+        if message
+        else None,
+        thread=Thread(
+            id=(message.context_id if message else "") or ctx.session.id,
+            user_id=ctx.user_id,
+            thread_id=conversation_id(ctx),
+        ),
+        event=_event_of({**(inbox.metadata if inbox else {}), **metadata}),
+        inbox=inbox,
+        self=identity,
+    )
+
+
+def inbox_for_state(ctx: InvocationContext) -> GraphInbox | None:
+    inbox = inbox_or_none(ctx)
+    if inbox is None:
+        return None
+    return GraphInbox(task=inbox.task, message=inbox.message, metadata=dict(inbox.metadata))
+
+
+def _event_of(metadata: Mapping[str, Any]) -> InboundEvent:
+    match metadata.get(EVENT_KEY):
+        case str(kind):
+            return InboundEvent(kind=kind)
+        case {"kind": str(kind), **details}:
+            return InboundEvent(kind=kind, details=details)
+        case _:
+            return InboundEvent()
