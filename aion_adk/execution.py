@@ -15,6 +15,7 @@ from google.genai import types
 from google.protobuf.struct_pb2 import Struct
 
 from aion_adk.activity import Activity
+from aion_adk.adk_client import mark
 from aion_adk.client_side import CLIENT_SIDE
 from aion_adk.errors import BridgeError
 from aion_adk.identity import Caller
@@ -57,6 +58,7 @@ class Plan:
     timeout: float | None
     buffer_native_content: bool
     reply_as_artifact: bool
+    for_adk_client: bool
     activity: Activity
 
 
@@ -197,8 +199,14 @@ class Execution:
             fallback=fallback,
             known_ids=turn.message_ids,
             pending=self._pending,
-            as_artifact=self._plan.reply_as_artifact,
+            as_artifact=self._as_artifact(),
         )
+
+    def _as_artifact(self) -> bool:
+        plan, outbox = self._plan, self.turn.outbox
+        patched = outbox is not None and outbox.task is not None and bool(outbox.task.artifacts)
+        beside_artifacts = self._publisher.has_artifacts or patched
+        return plan.reply_as_artifact or (plan.for_adk_client and beside_artifacts)
 
     async def _fallback(self) -> Message | None:
         plan = self._plan
@@ -213,7 +221,10 @@ class Execution:
         """The task as the agent sees it: WORKING, the inbound message in its history."""
         message = self._context.message or Message()
         if self._context.current_task is None:
-            return self._plan.stamp.new_task(message)
+            task = self._plan.stamp.new_task(message)
+            if self._plan.for_adk_client:
+                mark(task)
+            return task
         task = Task()
         task.CopyFrom(self._context.current_task)
         task.status.state = TaskState.TASK_STATE_WORKING

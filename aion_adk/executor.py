@@ -21,6 +21,7 @@ from google.genai import types
 
 from aion_adk import plugin
 from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY, Activity
+from aion_adk.adk_client import is_adk_client
 from aion_adk.answers import Waiting, waiting_of
 from aion_adk.errors import BridgeError, TaskFailed, TaskRejected, find_cause
 from aion_adk.execution import Execution, Plan, RunTimeout
@@ -126,6 +127,7 @@ class ADKAgentExecutor(AgentExecutor):
             timeout=self._run_timeout,
             buffer_native_content=self._native_content == "buffer",
             reply_as_artifact=self._reply_as == "artifact",
+            for_adk_client=is_adk_client(context),
             activity=self._activity(context),
         )
 

@@ -32,18 +32,24 @@ class PendingCalls:
 
     def __init__(self) -> None:
         self._calls: dict[str, types.FunctionCall] = {}
+        self._beside_calls: dict[tuple[str, str | None], list[Part]] = {}
         self.said: list[Part] = []
         """What the agent said with the calls and after them."""
 
     def hear(self, event: Event) -> None:
         if event.partial:
             return
+        words = reply_parts(event.content)
         waiting = event.long_running_tool_ids or set[str]()
-        for call in event.get_function_calls():
-            if call.id and call.id in waiting:
-                self._calls[call.id] = call
+        asked = [call for call in event.get_function_calls() if call.id in waiting]
+        if asked:
+            # A confirmation is an event of its own, after the words and the call it is about.
+            words = words or self._beside_calls.pop(_speaker(event), [])
+        elif event.get_function_calls():
+            self._beside_calls[_speaker(event)] = words
+        self._calls.update({call.id: call for call in asked if call.id})
         if self._calls and event.author != "user":
-            self.said += reply_parts(event.content)
+            self.said += words
 
     def answer(self, responses: Iterable[types.FunctionResponse]) -> None:
         for response in responses:
@@ -88,11 +94,7 @@ def in_steps(
 
     ADK resumes a single agent with a message and drops the responses that belong to another.
     """
-    askers = {
-        call.id: (event.author, event.branch)
-        for event in events
-        for call in event.get_function_calls()
-    }
+    askers = {call.id: _speaker(event) for event in events for call in event.get_function_calls()}
     steps: dict[tuple[str, str | None], list[types.Part]] = {}
     for response in responses:
         asker = askers.get(response.id)
@@ -135,6 +137,10 @@ def response_schema(call: types.FunctionCall) -> dict[str, Any]:
 
 def auth_config(call: types.FunctionCall) -> dict[str, Any]:
     return object_of(call.args, "authConfig") or object_of(call.args, "auth_config")
+
+
+def _speaker(event: Event) -> tuple[str, str | None]:
+    return event.author, event.branch
 
 
 def _refusal(call: types.FunctionCall) -> types.Part:

@@ -28,6 +28,10 @@ class Publisher:
         self._sections = DeltaSections(task_id=stamp.task_id, context_id=stamp.context_id)
         self._artifact_ids = set(artifact_ids)
 
+    @property
+    def has_artifacts(self) -> bool:
+        return bool(self._artifact_ids)
+
     async def start(self, task: Task) -> None:
         await self._queue.enqueue_event(task)
 
