@@ -3,6 +3,8 @@
 from typing import cast
 
 from a2a.server.cluster import VersionedDatabaseTaskStore
+from a2a.server.context import ServerCallContext
+from a2a.server.owner_resolver import resolve_user_scope
 from a2a.server.tasks import DatabasePushNotificationConfigStore, DatabaseTaskStore
 from google.adk.sessions.database_session_service import DatabaseSessionService
 from sqlalchemy import String, event
@@ -18,12 +20,20 @@ _LONGEST_CONTEXT_ID = 512
 
 
 class Database:
-    """One engine for everything that is to outlive the process."""
+    """One engine for everything that is to outlive the process.
 
-    def __init__(self, url: str) -> None:
+    Several agents may share a database: tasks belong to an owner of one app, as sessions do.
+    """
+
+    def __init__(self, url: str, *, app_name: str) -> None:
+        def owner_of(context: ServerCallContext) -> str:
+            return f"{app_name}/{resolve_user_scope(context)}"
+
         self._engine = _engine_for(url)
-        self.tasks = VersionedDatabaseTaskStore(self._engine)
-        self.push_configs = DatabasePushNotificationConfigStore(self._engine)
+        self.tasks = VersionedDatabaseTaskStore(self._engine, owner_resolver=owner_of)
+        self.push_configs = DatabasePushNotificationConfigStore(
+            self._engine, owner_resolver=owner_of
+        )
         self.sessions = DatabaseSessionService(db_engine=self._engine)
         # A client chooses its context id; a2a-sdk's column has room for a UUID only.
         model = cast(DatabaseTaskStore, self.tasks.as_task_store).task_model

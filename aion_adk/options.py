@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Literal, TypedDict
 
 from a2a.server.cluster import VersionedTaskStore
@@ -15,6 +16,9 @@ from google.adk.sessions import BaseSessionService
 
 from aion_adk.executor import ServerMetadata
 from aion_adk.identity import UserIdResolver
+
+SECONDS_TO_END_STREAMS = 10
+"""Beyond the grace period: agents stop, last events are written."""
 
 ExtendedCard = (
     AgentCard | Callable[[AgentCard, ServerCallContext], AgentCard | Awaitable[AgentCard]]
@@ -83,6 +87,11 @@ class ServerOptions:
     list_v0_3: bool = False
     extensions: Sequence[AgentExtension] = ()
     extended_card: ExtendedCard | None = None
+
+    @property
+    def seconds_to_stop(self) -> int:
+        """How long a web server must let its connections live when it is told to stop."""
+        return ceil(self.shutdown_grace) + SECONDS_TO_END_STREAMS
 
 
 class OptionKeywords(TypedDict, total=False):

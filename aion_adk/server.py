@@ -34,9 +34,6 @@ from aion_adk.shutdown import when_told_to_stop
 
 logger = logging.getLogger(__name__)
 
-SECONDS_TO_END_STREAMS = 10
-"""Allowed beyond the grace period: agents stop, last events are written."""
-
 Close = Callable[[], Awaitable[None]]
 Beside = Callable[[], contextlib.AbstractAsyncContextManager[int | None]]
 """Serves on another port while the app runs; yields the port."""
@@ -113,12 +110,16 @@ def serve(
     """
     options.setdefault("grpc_host", host)
     served = ServerOptions(**options)
-    patience = int(served.shutdown_grace + SECONDS_TO_END_STREAMS)
-    uvicorn.run(app_of(agent, served), host=host, port=port, timeout_graceful_shutdown=patience)
+    uvicorn.run(
+        app_of(agent, served),
+        host=host,
+        port=port,
+        timeout_graceful_shutdown=served.seconds_to_stop,
+    )
 
 
 def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
-    services = services_for(options)
+    services = services_for(options, app_name=app_name_of(agent))
     runner = runner_for(agent, options, sessions=services.sessions)
     card = card_of(agent, options)
     handler = BridgeRequestHandler(
@@ -167,6 +168,10 @@ def runner_for(
     )
 
 
+def app_name_of(agent: Servable) -> str:
+    return agent.app_name if isinstance(agent, Runner) else agent.name
+
+
 def executor_for(runner: Runner, options: ServerOptions) -> ADKAgentExecutor:
     return ADKAgentExecutor(
         runner,
@@ -184,7 +189,7 @@ def executor_for(runner: Runner, options: ServerOptions) -> ADKAgentExecutor:
 def protocol_routes(handler: RequestHandler, options: ServerOptions) -> list[BaseRoute]:
     calls = CallContexts(options)
     # Streams end with their runs; cut off earlier, they would end without a terminal event.
-    patience = options.shutdown_grace + SECONDS_TO_END_STREAMS
+    patience = options.seconds_to_stop
     return [
         *create_jsonrpc_routes(
             handler,

@@ -29,7 +29,7 @@ class Services:
     aclose: Callable[[], Awaitable[None]]
 
 
-def services_for(options: ServerOptions) -> Services:
+def services_for(options: ServerOptions, *, app_name: str) -> Services:
     """What the options name; the rest in the database if there is one, else in memory."""
     if options.database_url is None:
         return Services(
@@ -40,7 +40,7 @@ def services_for(options: ServerOptions) -> Services:
             open=_nothing,
             aclose=_nothing,
         )
-    database = database_at(options.database_url)
+    database = database_at(options.database_url, app_name=app_name)
     return Services(
         tasks=options.task_store or database.tasks,
         sessions=options.session_service or database.sessions,
@@ -57,13 +57,13 @@ def push_for(options: ServerOptions, configs: PushNotificationConfigStore) -> Pu
     return PushDelivery(configs, private_urls=options.push_private_urls)
 
 
-def database_at(url: str) -> "Database":
+def database_at(url: str, *, app_name: str) -> "Database":
     scheme = url.split(":", 1)[0]
     extra = "sqlite" if scheme.startswith("sqlite") else "postgresql"
     try:
         from aion_adk.database import Database
 
-        return Database(url)
+        return Database(url, app_name=app_name)
     except ImportError as error:
         raise LoadError(f"database_url {scheme}: install aion-adk[{extra}]") from error
 

@@ -35,7 +35,7 @@ def url(tmp_path: Path) -> str:
 
 @pytest.fixture
 async def database(url: str) -> AsyncGenerator[Database, None]:
-    database = Database(url)
+    database = Database(url, app_name="test")
     await database.open()
     yield database
     await database.aclose()
@@ -114,20 +114,23 @@ def test_a_database_without_its_driver_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "asyncpg", None)
     with pytest.raises(LoadError, match=r"aion-adk\[postgresql\]"):
-        database_at("postgresql://localhost/x")
+        database_at("postgresql://localhost/x", app_name="test")
 
 
 @pytest.mark.parametrize("url", ["nonsense", "sqlite+pysqlite:///x", "unknown://user:secret@host"])
 def test_a_database_of_another_kind_is_refused_without_repeating_its_password(url: str) -> None:
     with pytest.raises(LoadError, match="sqlite") as raised:
-        database_at(url)
+        database_at(url, app_name="test")
     assert "secret" not in str(raised.value)
 
 
-async def test_owners_share_no_tasks_in_a_database(database: Database) -> None:
+async def test_agents_and_owners_share_no_tasks_in_a_database(database: Database, url: str) -> None:
     task = Task(id="t", context_id="c")
     task.status.state = TaskState.TASK_STATE_COMPLETED
     store = database.tasks.as_task_store
     await store.save(task, call("ann"))
     assert await store.get("t", call("ann")) == task
     assert await store.get("t", call("bob")) is None
+    other = Database(url, app_name="other")
+    assert await other.tasks.get("t", call("ann")) is None
+    await other.aclose()

@@ -17,12 +17,15 @@ def serve_agents(path: str, *, host: str, port: int, options: OptionKeywords) ->
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", level=logging.WARNING)
     found = found_at(path)
     try:
-        app = directory_of(found.agents, ServerOptions(**options), several=found.several)
+        served = ServerOptions(**options)
+        app = directory_of(found.agents, served, several=found.several)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
     listener = _listener(host, port)
     url = options.get("public_url") or _url_of(listener, host)
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=10)
+    config = uvicorn.Config(
+        app, log_level="warning", timeout_graceful_shutdown=served.seconds_to_stop
+    )
     AnnouncingServer(config, announcement(app, url.rstrip("/"))).run(sockets=[listener])
 
 
