@@ -7,7 +7,9 @@ what the model does: some text, or a call of a tool.
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 
-from google.adk.models import BaseLlm, LlmRequest, LlmResponse
+from google.adk.models import BaseLlm
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
 Script = Callable[[LlmRequest], "str | types.FunctionCall"]

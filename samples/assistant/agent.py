@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 from google.adk.agents import LlmAgent
 from google.adk.apps import App
-from google.adk.models import BaseLlm, LlmRequest
+from google.adk.models import BaseLlm
+from google.adk.models.llm_request import LlmRequest
 from google.genai import types
 from scripted_model import ScriptedLlm, last_text, tool_result
 

@@ -2,7 +2,7 @@
 
 from google.adk.agents import LlmAgent
 from google.adk.apps import App
-from google.adk.models import LlmRequest
+from google.adk.models.llm_request import LlmRequest
 from google.adk.tools import ToolContext
 from google.genai import types
 from scripted_model import ScriptedLlm, last_text, tool_result

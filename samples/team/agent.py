@@ -2,7 +2,7 @@
 
 from google.adk.agents import LlmAgent
 from google.adk.apps import App
-from google.adk.models import LlmRequest
+from google.adk.models.llm_request import LlmRequest
 from google.adk.workflow import JoinNode, Workflow
 from scripted_model import ScriptedLlm, last_text
 

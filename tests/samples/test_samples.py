@@ -1,0 +1,116 @@
+"""Every folder of samples/ runs under adk's commands and over A2A."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from google.adk.apps import App
+from google.adk.cli.fast_api import get_fast_api_app
+
+from aion_adk import A2ABridgePlugin
+from aion_adk.loader import find_agents
+
+SAMPLES = Path(__file__).parent.parent.parent / "samples"
+NAMES = sorted(path.parent.name for path in SAMPLES.glob("*/agent.py"))
+KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI")
+
+# What each of them says to "hello"; for one that is not named here, something.
+SAID = {
+    "assistant": "I follow a small script",
+    "echo": "You said: hello",
+    "files": "I got 1 part(s): text, 5 characters.",
+    "outbox": "Sunny in Paris.",
+    "report": "Your report is ready",
+    "streaming": "A message came in over the wire.",
+    "team": "begin small",
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for key in KEYS:
+        monkeypatch.delenv(key, raising=False)
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """Where `aion-adk serve samples` says that it serves."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "aion_adk", "serve", str(SAMPLES), "--port", "0"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={key: value for key, value in os.environ.items() if key not in KEYS},
+    )
+    assert server.stdout
+    try:
+        yield server.stdout.readline().split()[-1]
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def run(*arguments: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", *arguments], input=text, capture_output=True, text=True, timeout=50
+    )
+
+
+def test_there_are_samples() -> None:
+    assert set(SAID) <= set(NAMES)
+
+
+def test_each_app_has_the_name_of_its_folder_and_the_bridge() -> None:
+    for name, app in find_agents(str(SAMPLES)).agents.items():
+        assert isinstance(app, App)
+        assert app.name == name
+        assert any(isinstance(plugin, A2ABridgePlugin) for plugin in app.plugins)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sample_answers_the_terminal_client(url: str, name: str, tmp_path: Path) -> None:
+    done = run("aion_adk", "send", f"{url}/a2a/{name}", "hello", "--save-to", str(tmp_path))
+    assert done.returncode in (0, 3)
+    assert done.stdout.strip()
+    assert SAID.get(name, "") in done.stdout
+
+
+async def test_every_sample_runs_under_adk_web() -> None:
+    """B3, B4"""
+    app = get_fast_api_app(
+        agents_dir=str(SAMPLES), web=False, session_service_uri="memory://",
+        artifact_service_uri="memory://", use_local_storage=False,
+    )  # fmt: skip
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://adk", timeout=30) as client:
+        assert (await client.get("/list-apps")).json() == NAMES
+        for name in NAMES:
+            events = await run_sse(client, name)
+            assert not any(event.get("errorCode") or event.get("error") for event in events)
+            assert SAID.get(name, "") in texts(events)
+
+
+async def run_sse(client: httpx.AsyncClient, name: str) -> list[dict[str, Any]]:
+    created = await client.post(f"/apps/{name}/users/u/sessions", json={})
+    request = {
+        "appName": name,
+        "userId": "u",
+        "sessionId": created.json()["id"],
+        "newMessage": {"role": "user", "parts": [{"text": "hello"}]},
+        "streaming": True,
+    }
+    response = await client.post("/run_sse", json=request)
+    lines = response.text.splitlines()
+    return [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
+
+
+def texts(events: list[Any]) -> str:
+    contents: list[Any] = [event.get("content") or {} for event in events]
+    return "\n".join(
+        part.get("text", "") for content in contents for part in content.get("parts", [])
+    )
