@@ -11,12 +11,14 @@ from aion_adk.drivers.driver import Driver
 from aion_adk.drivers.registry import MissingExtra, driver_class, load_agent, register_driver
 
 if TYPE_CHECKING:
+    from aion_adk.drivers.langchain import LangChainAgent
     from aion_adk.drivers.langgraph import LangGraphAgent
 
 __all__ = [
     "AdapterAgent",
     "CallableAgent",
     "Driver",
+    "LangChainAgent",
     "LangGraphAgent",
     "MissingExtra",
     "load_agent",
@@ -24,6 +26,7 @@ __all__ = [
 ]
 
 _LOADED_WHEN_NAMED = {
+    "LangChainAgent": "langchain",
     "LangGraphAgent": "langgraph",
 }
 

@@ -7,6 +7,7 @@ import pytest
 
 from aion_adk import build_agent_card
 from aion_adk.drivers import CallableAgent, load_agent, register_driver
+from aion_adk.drivers.registry import MissingExtra, driver_class
 from aion_adk.errors import LoadError
 
 
@@ -62,6 +63,17 @@ def test_a_wrong_configuration_is_an_error_that_names_the_field(
     with pytest.raises(LoadError) as caught:
         load_agent(config)
     assert problem in str(caught.value)
+
+
+def test_a_missing_framework_is_an_error_that_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "aion_adk.drivers.langchain", raising=False)
+    monkeypatch.setitem(sys.modules, "langchain_core", None)
+    for name in [name for name in sys.modules if name.startswith("langchain_core.")]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingExtra, match=r"pip install 'aion-adk\[langchain\]'"):
+        driver_class("langchain")
 
 
 def test_importing_the_package_imports_no_framework() -> None:

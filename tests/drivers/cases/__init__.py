@@ -1,5 +1,13 @@
 from tests.drivers.cases.adapters import AdapterCase
 from tests.drivers.cases.callables import CallableCase
 from tests.drivers.cases.graphs import LangGraphCase, RememberingLangGraphCase
+from tests.drivers.cases.runnables import ChainCase, ChatModelCase
 
-CASES = [CallableCase(), AdapterCase(), LangGraphCase(), RememberingLangGraphCase()]
+CASES = [
+    CallableCase(),
+    AdapterCase(),
+    LangGraphCase(),
+    RememberingLangGraphCase(),
+    ChatModelCase(),
+    ChainCase(),
+]
