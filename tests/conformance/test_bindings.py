@@ -1,5 +1,6 @@
 """What belongs to one binding alone: sections 9, 10 and 11."""
 
+import json
 from typing import Any
 
 import grpc
@@ -37,8 +38,8 @@ MALFORMED: dict[str, tuple[Any, int]] = {
 async def test_a_malformed_call_gets_the_standard_code(server: Server, name: str) -> None:
     """9.3, 9.5"""
     sent, code = MALFORMED[name]
-    body = {"content": sent} if isinstance(sent, bytes) else {"json": sent}
-    response = await server.http.post(f"{server.url}/", headers=V1, **body)
+    body = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
+    response = await server.http.post(f"{server.url}/", headers=V1, content=body)
     answer = response.json()
     assert (response.status_code, answer["jsonrpc"], answer["error"]["code"]) == (200, "2.0", code)
     assert answer["error"]["message"]
@@ -115,9 +116,9 @@ async def test_rest_subscribes_by_get_and_by_post(server: Server, verb: str) -> 
 async def test_grpc_tells_of_a_method_it_does_not_have(server: Server) -> None:
     """10.3"""
     async with grpc.aio.insecure_channel(server.grpc_address) as channel:
-        unknown = channel.unary_unary("/lf.a2a.v1.A2AService/DoNothing")
+        method: Any = channel.unary_unary  # pyright: ignore[reportUnknownMemberType]  # untyped
         with pytest.raises(grpc.aio.AioRpcError) as raised:
-            await unknown(b"")
+            await method("/lf.a2a.v1.A2AService/DoNothing")(b"")
     assert raised.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
