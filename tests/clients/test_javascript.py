@@ -1,10 +1,8 @@
 """@a2a-js/sdk, the JavaScript client, over JSON-RPC and HTTP+JSON."""
 
-import asyncio
 import base64
 import json
 import shutil
-import warnings
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from tests.clients.conftest import Story
+from tests.clients.foreign import output_of, skip_loudly
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]
 
@@ -20,38 +19,23 @@ HERE = Path(__file__).parent / "js"
 Json = dict[str, Any]
 
 
-async def run(*command: str) -> str:
-    process = await asyncio.create_subprocess_exec(
-        *command, cwd=HERE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
-    )
-    out, err = await asyncio.wait_for(process.communicate(), 200)
-    if process.returncode:
-        raise RuntimeError(f"{command[0]} failed: {err.decode()[-2000:]}")
-    return out.decode()
-
-
 async def install() -> None:
-    """Installs the pinned client beside its script; a loud skip where that cannot be done."""
+    """Installs the pinned client beside its script."""
     if not (shutil.which("node") and shutil.which("npm")):
-        missing("node and npm are not here")
+        skip_loudly("the JavaScript client", "node and npm are not here")
     if (HERE / "node_modules/@a2a-js/sdk/package.json").exists():
         return
     try:
-        await run("npm", "install", "--no-package-lock", "--no-audit", "--no-fund")
-    except (RuntimeError, TimeoutError) as error:
-        missing(f"npm could not install it: {error}")
-
-
-def missing(reason: str) -> None:
-    warnings.warn(f"the JavaScript client is NOT tested: {reason}", stacklevel=2)
-    pytest.skip(reason)
+        await output_of("npm", "install", "--no-package-lock", "--no-audit", "--no-fund", cwd=HERE)
+    except RuntimeError as error:
+        skip_loudly("the JavaScript client", f"npm could not install it: {error}")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["JSONRPC", "HTTP+JSON"])
 async def told(request: pytest.FixtureRequest, story: Story) -> AsyncGenerator[Json, None]:
     """What the client saw, by step."""
     await install()
-    yield json.loads(await run("node", "story.mjs", story.url, request.param))
+    yield json.loads(await output_of("node", "story.mjs", story.url, request.param, cwd=HERE))
 
 
 def parts_of(message: Json) -> list[str]:

@@ -59,7 +59,7 @@ async function pushed() {
   const all = { taskId: paused.id, tenant: "", pageSize: 0, pageToken: "" };
   const listed = await client.listTaskPushNotificationConfig(all);
   await send(text("blue"), { taskId: paused.id });
-  await end;
+  await Promise.race([end, new Promise((resolve) => setTimeout(resolve, 10_000))]);
   await client.deleteTaskPushNotificationConfig(named);
   const left = await client.listTaskPushNotificationConfig(all);
   webhook.close();
@@ -89,4 +89,4 @@ for (const [name, step] of Object.entries(steps)) {
     outcome[name] = { failed: `${error?.stack ?? error}` };
   }
 }
-console.log(JSON.stringify(outcome));
+process.stdout.write(JSON.stringify(outcome), () => process.exit(0));
