@@ -29,6 +29,7 @@ async def story() -> AsyncGenerator[Story, None]:
         grpc_port=free_port(),
         list_grpc=True,
         list_v0_3=True,
+        push_private_urls=True,
         extended_card=extended,
     ) as url:
         yield Story(url)

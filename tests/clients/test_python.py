@@ -19,6 +19,7 @@ from a2a.types import (
 
 from tests.clients.conftest import Story
 from tests.serving import deltas_of, reply_of, request_of
+from tests.test_push import Webhook, listening_webhook, to
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -72,7 +73,7 @@ async def test_files_go_in_and_come_out(binding: str, story: Story) -> None:
 async def test_text_streams_as_it_comes(binding: str, story: Story) -> None:
     async with client_on(binding, story.url) as client:
         frames = [frame async for frame in client.send_message(request_of("count"))]
-    assert deltas_of(frames) == ["one ", "two ", "three"]
+    assert "".join(deltas_of(frames)) == "one two three"
     final = frames[-1].status_update.status
     assert final.state == TaskState.TASK_STATE_COMPLETED
     assert [part.text for part in final.message.parts] == ["one two three"]
@@ -108,6 +109,21 @@ async def test_a_pause_is_answered_with_text(binding: str, story: Story) -> None
         frames = [frame async for frame in client.send_message(answer)]
     assert frames[-1].task.id == paused.id
     assert reply_of(frames[-1].task) == "You said: blue"
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+async def test_updates_are_pushed_to_the_webhook_of_the_request(binding: str, story: Story) -> None:
+    webhook = Webhook()
+    async with (
+        listening_webhook(webhook) as url,
+        client_on(binding, story.url, streaming=False) as client,
+    ):
+        request = request_of("hello", configuration=to(url, token="secret-1"))
+        frames = [frame async for frame in client.send_message(request)]
+        posts = await webhook.got(2)
+    assert posts == ["task WORKING", "status_update COMPLETED"]
+    assert webhook.posts[0].task.id == frames[-1].task.id
+    assert {each["x-a2a-notification-token"] for each in webhook.headers} == {"secret-1"}
 
 
 @pytest.mark.parametrize("binding", BINDINGS)

@@ -91,7 +91,7 @@ async def test_text_streams_as_it_comes(told: Json) -> None:
         if frame["kind"] == "artifact-update"
         for part in frame["artifact"]["parts"]
     ]
-    assert chunks == ["one ", "two ", "three"]
+    assert "".join(chunks) == "one two three"
     assert (frames[-1]["status"]["state"], frames[-1]["final"]) == ("completed", True)
 
 

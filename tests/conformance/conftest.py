@@ -41,6 +41,7 @@ async def server() -> AsyncGenerator[Server, None]:
             app,
             grpc_port=port,
             list_grpc=True,
+            push_private_urls=True,
             extensions=extensions,
             extended_card=extended,
         ) as url,

@@ -18,6 +18,7 @@ from tests.conformance.errors import (
     EXTENSION_REQUIRED,
     INTERNAL,
     NO_EXTENDED_CARD,
+    PUSH_NOT_SUPPORTED,
     TASK_NOT_FOUND,
     UNSUPPORTED_OPERATION,
     Error,
@@ -55,6 +56,24 @@ async def test_streams_that_are_not_declared_are_refused() -> None:
     async with wires_of(card=card(AgentCapabilities(streaming=False))) as wires:
         await refused(wires, "SendStreamingMessage", request("tck-x"), UNSUPPORTED_OPERATION)
         await refused(wires, "SubscribeToTask", {"id": "nobody"}, UNSUPPORTED_OPERATION)
+
+
+PUSH: dict[str, Json] = {
+    "CreateTaskPushNotificationConfig": {"taskId": "any", "url": "https://hooks.example/"},
+    "GetTaskPushNotificationConfig": {"taskId": "any", "id": "hook"},
+    "ListTaskPushNotificationConfigs": {"taskId": "any"},
+    "DeleteTaskPushNotificationConfig": {"taskId": "any", "id": "hook"},
+}
+
+
+async def test_push_notifications_that_are_not_declared_are_refused() -> None:
+    """3.3.4"""
+    async with wires_of(push_notifications=False) as wires:
+        for operation, params in PUSH.items():
+            await refused(wires, operation, params, PUSH_NOT_SUPPORTED)
+        webhook = {"taskPushNotificationConfig": {"url": "https://hooks.example/"}}
+        asked = request("tck-x", configuration=webhook)
+        await refused(wires, "SendMessage", asked, PUSH_NOT_SUPPORTED)
 
 
 async def test_an_extended_card_that_is_not_declared_is_refused() -> None:

@@ -44,6 +44,7 @@ async def test_the_card_declares_what_the_server_can(server: Server) -> None:
     capabilities = (await card_of(server))["capabilities"]
     assert capabilities["streaming"] is True
     assert capabilities["extendedAgentCard"] is True
+    assert capabilities["pushNotifications"] is True
     assert [each["uri"] for each in capabilities["extensions"]] == [CITATIONS, TRACES]
 
 
