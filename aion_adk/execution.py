@@ -59,6 +59,7 @@ class Plan:
     buffer_native_content: bool
     reply_as_artifact: bool
     for_adk_client: bool
+    shows_text_in_flight: bool
     activity: Activity
 
 
@@ -73,7 +74,12 @@ class Execution:
         self._failed_nodes: dict[str, Event] = {}
         self._task = self._current_task()
         artifact_ids = [artifact.artifact_id for artifact in self._task.artifacts]
-        self._publisher = Publisher(queue, plan.stamp, artifact_ids=artifact_ids)
+        self._publisher = Publisher(
+            queue,
+            plan.stamp,
+            artifact_ids=artifact_ids,
+            shows_text_in_flight=plan.shows_text_in_flight,
+        )
         self.turn = Turn(self._inbox(), task=self._task, deliver=self._publisher.deliver)
         self.turn.client = context.call_context.state.get(CLIENT_SIDE)
         self.turn.session_id = plan.caller.session_id

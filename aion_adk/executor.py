@@ -31,6 +31,7 @@ from aion_adk.outbound import text_message
 from aion_adk.outcome import Outcome
 from aion_adk.pending import paused_state
 from aion_adk.prompt import prompt_message
+from aion_adk.run import Run
 from aion_adk.session import refuse
 from aion_adk.stamp import Stamp, new_id
 from aion_adk.turn import STREAMING
@@ -110,15 +111,16 @@ class ADKAgentExecutor(AgentExecutor):
             raise InvalidParamsError("The request has no message.")
         try:
             request = _request_of(context, context.message)
-            return request, Execution(self._plan(context), context, event_queue)
+            return request, Execution(self._plan(context, event_queue), context, event_queue)
         except A2AError:
             raise
         except Exception as error:
             error_id = _log_failure(error, task_id=context.task_id or "")
             raise InternalError(f"Internal error. Error id: {error_id}") from None
 
-    def _plan(self, context: RequestContext) -> Plan:
-        mode = StreamingMode.SSE if _is_streaming(context) else StreamingMode.NONE
+    def _plan(self, context: RequestContext, event_queue: EventQueue) -> Plan:
+        streaming = _is_streaming(context)
+        mode = StreamingMode.SSE if streaming else StreamingMode.NONE
         return Plan(
             runner=self.runner,
             caller=caller_of(context, user_id=self._user_id),
@@ -128,6 +130,8 @@ class ADKAgentExecutor(AgentExecutor):
             buffer_native_content=self._native_content == "buffer",
             reply_as_artifact=self._reply_as == "artifact",
             for_adk_client=is_adk_client(context),
+            # Another handler's queue would keep text in flight in the task that it returns.
+            shows_text_in_flight=streaming or isinstance(event_queue, Run),
             activity=self._activity(context),
         )
 

@@ -22,11 +22,19 @@ from aion_adk.turn import DeltaEnd, Outgoing, TextDelta
 class Publisher:
     """Publishes the events of one task in the order that A2A asks for."""
 
-    def __init__(self, queue: EventQueue, stamp: Stamp, *, artifact_ids: Iterable[str]) -> None:
+    def __init__(
+        self,
+        queue: EventQueue,
+        stamp: Stamp,
+        *,
+        artifact_ids: Iterable[str],
+        shows_text_in_flight: bool = True,
+    ) -> None:
         self._queue = queue
         self._stamp = stamp
         self._sections = DeltaSections(task_id=stamp.task_id, context_id=stamp.context_id)
         self._artifact_ids = set(artifact_ids)
+        self._shows_text_in_flight = shows_text_in_flight
 
     @property
     def has_artifacts(self) -> bool:
@@ -42,7 +50,8 @@ class Publisher:
     async def deliver(self, item: Outgoing) -> None:
         match item:
             case TextDelta():
-                await self._queue.enqueue_event(self._sections.text(item))
+                if self._shows_text_in_flight:
+                    await self._queue.enqueue_event(self._sections.text(item))
             case DeltaEnd():
                 if update := self._sections.end(item.key):
                     await self._queue.enqueue_event(update)
