@@ -1,6 +1,7 @@
 """A server on a real socket and a real client, for tests that tell a user's story."""
 
 import asyncio
+import json
 import socket
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -165,3 +166,29 @@ def sections_of(frames: Sequence[StreamResponse]) -> list[str]:
                 ended.append(spoken.pop(key))
     assert not spoken
     return ended
+
+
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def raw_stream(url: str, text: str, *, limit: int = 2**16) -> Connection:
+    """Asks for a stream on a bare socket; nothing is read from it, not even its head."""
+    message = {"messageId": new_id(), "role": "ROLE_USER", "parts": [{"text": text}]}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage"}
+    body = json.dumps({**call, "params": {"message": message}})
+    headers = {**HEADERS, "Host": "x", "Connection": "close", "Content-Length": len(body)}
+    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    host, port = url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port), limit=limit)
+    writer.write(f"POST / HTTP/1.1\r\n{head}\r\n{body}".encode())
+    return reader, writer
+
+
+async def rest_of(connection: Connection) -> list[dict[str, Any]]:
+    """The JSON-RPC answers on a raw stream, up to its end."""
+    reader, writer = connection
+    async with asyncio.timeout(20):
+        rest = (await reader.read()).decode()
+    writer.close()
+    lines = [line for line in rest.splitlines() if line.startswith("data: ")]
+    return [json.loads(line.removeprefix("data: ")) for line in lines]
