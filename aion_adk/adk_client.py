@@ -6,7 +6,7 @@ task goes on, a question that has been answered included.
 """
 
 from a2a.server.agent_execution import RequestContext
-from a2a.types import Task
+from a2a.types import Message, Task
 
 ADK_EXTENSION = "https://google.github.io/adk-docs/a2a/a2a-extension/"
 
@@ -19,8 +19,8 @@ def is_adk_client(context: RequestContext) -> bool:
         return True
     if context.current_task and ADK_EXTENSION in context.current_task.metadata.fields:
         return True
-    parts = context.message.parts if context.message else []
-    return any(_USER_INPUT in part.metadata.fields for part in parts)
+    message = context.message or Message()
+    return any(_USER_INPUT in part.metadata.fields for part in message.parts)
 
 
 def mark(task: Task) -> None:

@@ -60,6 +60,7 @@ class Plan:
     reply_as_artifact: bool
     for_adk_client: bool
     shows_text_in_flight: bool
+    may_answer_directly: bool
     activity: Activity
 
 
@@ -85,11 +86,16 @@ class Execution:
         self.turn.session_id = plan.caller.session_id
 
     async def announce(self) -> None:
-        """The first event: the new task, or WORKING for a task that goes on."""
-        if self._context.current_task is None:
-            await self._publisher.start(self._task)
-        else:
+        """The first event: the new task, or WORKING for a task that goes on.
+
+        Where a bare Message may be the answer, the task waits for something to say.
+        """
+        if self._context.current_task is not None:
             await self._publisher.go_on()
+        elif self._plan.may_answer_directly:
+            self._publisher.hold(self._task)
+        else:
+            await self._publisher.start(self._task)
 
     async def drive(self, content: types.Content) -> Outcome:
         """Runs the agent to its end, its deadline or its cancellation."""
@@ -114,13 +120,17 @@ class Execution:
 
     async def stop(self) -> None:
         """Sends what is still queued and closes the open sections; nothing follows."""
-        await self.turn.close()
-        await self._publisher.end_sections()
+        await self._close()
+        await self._publisher.release()
 
     async def conclude(self, outcome: Outcome) -> None:
-        await self.stop()
+        await self._close()
         outcome.metadata = _merged(self._plan.activity.usage, outcome.metadata)
         await self._publisher.conclude(outcome)
+
+    async def _close(self) -> None:
+        await self.turn.close()
+        await self._publisher.end_sections()
 
     async def _run_agent(self, content: types.Content) -> None:
         if client := self.turn.client:

@@ -62,6 +62,7 @@ class ADKAgentExecutor(AgentExecutor):
         server_metadata: ServerMetadata | None = None,
         tool_activity: bool = False,
         thoughts: bool = False,
+        direct_messages: bool = False,
     ) -> None:
         plugin.install(runner.plugin_manager.plugins)
         runner.auto_create_session = True
@@ -75,6 +76,7 @@ class ADKAgentExecutor(AgentExecutor):
         self._server_metadata = server_metadata
         self._tool_activity = tool_activity
         self._thoughts = thoughts
+        self._direct_messages = direct_messages
 
     def check(self, context: RequestContext) -> None:
         """Refuses a message that no agent could read, before there is any task."""
@@ -132,6 +134,7 @@ class ADKAgentExecutor(AgentExecutor):
             for_adk_client=is_adk_client(context),
             # Another handler's queue would keep text in flight in the task that it returns.
             shows_text_in_flight=streaming or isinstance(event_queue, Run),
+            may_answer_directly=self._direct_messages and not _returns_immediately(context),
             activity=self._activity(context),
         )
 
@@ -198,6 +201,11 @@ def still_waiting(waiting: Waiting) -> Outcome:
     held = [f"{len(waiting.held)} of {len(waiting.asked)} answers received."]
     remarks = [*(held if waiting.held else []), *waiting.problems]
     return Outcome(state=paused_state(calls), messages=[prompt_message(calls, remarks=remarks)])
+
+
+def _returns_immediately(context: RequestContext) -> bool:
+    configuration = context.configuration
+    return configuration is not None and configuration.return_immediately
 
 
 def _is_streaming(context: RequestContext) -> bool:

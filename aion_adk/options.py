@@ -51,6 +51,8 @@ class ServerOptions:
     server_metadata: stamped on everything that leaves
     tool_activity: show every client tool calls, results, changes of state and token counts
     thoughts: show every client what the model says it thinks
+    direct_messages: let an agent answer with a bare Message and no task; the task of a request
+        is then shown only when there is something to say
     final_task: end a stream with the whole task in place of its last status
     grpc_port: serve gRPC too, on this port (extra `grpc`); 0 takes a free one
     grpc_host: the address that gRPC listens on
@@ -80,6 +82,7 @@ class ServerOptions:
     server_metadata: ServerMetadata | None = None
     tool_activity: bool = False
     thoughts: bool = False
+    direct_messages: bool = False
     final_task: bool = False
     grpc_port: int | None = None
     grpc_host: str = "127.0.0.1"
@@ -117,6 +120,7 @@ class OptionKeywords(TypedDict, total=False):
     server_metadata: ServerMetadata | None
     tool_activity: bool
     thoughts: bool
+    direct_messages: bool
     final_task: bool
     grpc_port: int | None
     grpc_host: str

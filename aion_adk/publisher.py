@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from a2a.server.events import EventQueue
+from a2a.server.events import Event, EventQueue
 from a2a.types import (
     Artifact,
     Message,
@@ -35,13 +35,24 @@ class Publisher:
         self._sections = DeltaSections(task_id=stamp.task_id, context_id=stamp.context_id)
         self._artifact_ids = set(artifact_ids)
         self._shows_text_in_flight = shows_text_in_flight
+        self._held: Task | None = None
 
     @property
     def has_artifacts(self) -> bool:
         return bool(self._artifact_ids)
 
     async def start(self, task: Task) -> None:
-        await self._queue.enqueue_event(task)
+        await self._send(task)
+
+    def hold(self, task: Task) -> None:
+        """Starts with the first thing to say, so that a bare Message can still be the answer."""
+        self._held = task
+
+    async def release(self) -> None:
+        """Publishes the task that is held, if one is."""
+        if self._held is not None:
+            task, self._held = self._held, None
+            await self._queue.enqueue_event(task)
 
     async def go_on(self) -> None:
         """WORKING, for a task that the caller knows already."""
@@ -51,10 +62,10 @@ class Publisher:
         match item:
             case TextDelta():
                 if self._shows_text_in_flight:
-                    await self._queue.enqueue_event(self._sections.text(item))
+                    await self._send(self._sections.text(item))
             case DeltaEnd():
                 if update := self._sections.end(item.key):
-                    await self._queue.enqueue_event(update)
+                    await self._send(update)
             case TaskStatusUpdateEvent(status=status):
                 message = status.message if status.HasField("message") else None
                 metadata = item.metadata if item.HasField("metadata") else None
@@ -66,10 +77,13 @@ class Publisher:
 
     async def end_sections(self) -> None:
         for update in self._sections.end_all():
-            await self._queue.enqueue_event(update)
+            await self._send(update)
 
     async def conclude(self, outcome: Outcome) -> None:
-        """Earlier messages, artifacts, and the one status that ends the turn."""
+        """Earlier messages, artifacts, and the one status that ends the turn; or a bare Message."""
+        if self._held is not None and _is_bare_message(outcome):
+            await self._queue.enqueue_event(self._stamp.direct_message(outcome.messages[0]))
+            return
         for message in outcome.messages[:-1]:
             await self._publish_status(TaskState.TASK_STATE_WORKING, message=message)
         for artifact in outcome.artifacts:
@@ -77,11 +91,15 @@ class Publisher:
         final = outcome.messages[-1] if outcome.messages else None
         await self._publish_status(outcome.state, message=final, metadata=outcome.metadata)
 
+    async def _send(self, event: Event) -> None:
+        await self.release()
+        await self._queue.enqueue_event(event)
+
     async def _publish_status(
         self, state: TaskState, *, message: Message | None = None, metadata: Struct | None = None
     ) -> None:
         update = self._stamp.status_update(state, message=message, metadata=metadata)
-        await self._queue.enqueue_event(update)
+        await self._send(update)
 
     async def _publish_artifact(
         self, artifact: Artifact, *, append: bool = False, last_chunk: bool = True
@@ -91,4 +109,9 @@ class Publisher:
         append = append and stamped.artifact_id in self._artifact_ids
         self._artifact_ids.add(stamped.artifact_id)
         update = self._stamp.artifact_update(stamped, append=append, last_chunk=last_chunk)
-        await self._queue.enqueue_event(update)
+        await self._send(update)
+
+
+def _is_bare_message(outcome: Outcome) -> bool:
+    alone = len(outcome.messages) == 1 and not outcome.artifacts and outcome.metadata is None
+    return outcome.direct and alone

@@ -183,6 +183,7 @@ def executor_for(runner: Runner, options: ServerOptions) -> ADKAgentExecutor:
         server_metadata=options.server_metadata,
         tool_activity=options.tool_activity,
         thoughts=options.thoughts,
+        direct_messages=options.direct_messages,
     )
 
 

@@ -61,6 +61,12 @@ class Stamp:
         self._stamp_metadata(stamped)
         return stamped
 
+    def direct_message(self, message: Message) -> Message:
+        """An answer with no task around it; the context goes on."""
+        stamped = self.message(message)
+        stamped.task_id = ""
+        return stamped
+
     def artifact(self, artifact: Artifact) -> Artifact:
         stamped = Artifact()
         stamped.CopyFrom(artifact)
