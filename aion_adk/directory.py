@@ -73,6 +73,8 @@ def directory_of(
     agents: Mapping[str, Servable], options: ServerOptions, *, several: bool = True
 ) -> Directory:
     """Each agent under `/a2a/<name>`; a single one at the root when not `several`."""
+    if options.grpc_port and len(agents) > 1:
+        raise ValueError("grpc_port is the port of one agent; 0 gives each a free one")
     listings: list[Listing] = []
     for name, agent in agents.items():
         path = f"/a2a/{name}" if several else ""

@@ -102,3 +102,8 @@ async def test_every_agent_is_closed_at_the_end() -> None:
     async with listening(lambda _: directory(*agents)):
         pass
     assert [agent.closed for agent in agents] == [True, True]
+
+
+def test_one_grpc_port_cannot_be_shared() -> None:
+    with pytest.raises(ValueError, match="grpc_port is the port of one agent"):
+        directory(Named(name="anna"), Named(name="bert"), grpc_port=50051)

@@ -22,10 +22,39 @@ def main() -> None:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8000, show_default=True, help="Port to listen on; 0 takes any.")
 @click.option("--public-url", metavar="URL", help="Address that clients use, for the card.")
-def serve(path: str, host: str, port: int, public_url: str | None) -> None:
+@click.option(
+    "--trust-proxy-headers", is_flag=True, help="Read that address from X-Forwarded-* headers."
+)
+@click.option(
+    "--database-url", metavar="URL", help="Keep tasks and sessions in SQLite or PostgreSQL."
+)
+@click.option("--grpc-port", type=int, help="Serve gRPC too, on this port; one agent only.")
+@click.option("--run-timeout", type=float, metavar="SECONDS", help="Fail runs that take longer.")
+def serve(
+    path: str,
+    host: str,
+    port: int,
+    public_url: str | None,
+    trust_proxy_headers: bool,
+    database_url: str | None,
+    grpc_port: int | None,
+    run_timeout: float | None,
+) -> None:
     from aion_adk.cli.serve import serve_agents
 
-    serve_agents(path, host=host, port=port, options={"public_url": public_url})
+    serve_agents(
+        path,
+        host=host,
+        port=port,
+        options={
+            "public_url": public_url,
+            "trust_proxy_headers": trust_proxy_headers,
+            "database_url": database_url,
+            "grpc_port": grpc_port,
+            "grpc_host": host,
+            "run_timeout": run_timeout,
+        },
+    )
 
 
 @main.command(help=f"Print the agent card, or the cards by name.\n\n{_TARGET}")

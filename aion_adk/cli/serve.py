@@ -2,13 +2,15 @@
 
 import logging
 import socket
+from collections.abc import Callable
 
 import click
 import uvicorn
 
 from aion_adk.address import reachable
 from aion_adk.cli.loading import found_at
-from aion_adk.directory import Directory, directory_of
+from aion_adk.directory import Directory, Listing, directory_of
+from aion_adk.errors import LoadError
 from aion_adk.options import OptionKeywords, ServerOptions
 
 
@@ -19,27 +21,28 @@ def serve_agents(path: str, *, host: str, port: int, options: OptionKeywords) ->
     try:
         served = ServerOptions(**options)
         app = directory_of(found.agents, served, several=found.several)
-    except ValueError as error:
+    except (ValueError, LoadError) as error:
         raise click.ClickException(str(error)) from error
     listener = _listener(host, port)
     url = options.get("public_url") or _url_of(listener, host)
     config = uvicorn.Config(
         app, log_level="warning", timeout_graceful_shutdown=served.seconds_to_stop
     )
-    AnnouncingServer(config, announcement(app, url.rstrip("/"))).run(sockets=[listener])
+    server = AnnouncingServer(config, lambda: announcement(app, url.rstrip("/")))
+    server.run(sockets=[listener])
 
 
 class AnnouncingServer(uvicorn.Server):
     """Says what is served once it is."""
 
-    def __init__(self, config: uvicorn.Config, text: str) -> None:
+    def __init__(self, config: uvicorn.Config, text: Callable[[], str]) -> None:
         super().__init__(config)
         self._text = text
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            click.echo(self._text)
+            click.echo(self._text())
 
 
 def announcement(app: Directory, url: str) -> str:
@@ -51,12 +54,17 @@ def announcement(app: Directory, url: str) -> str:
         [
             f"Serving {count} at {url}",
             "",
-            *(f"  {listing.name:{width}}  {listing.url(url)}" for listing in listings),
+            *(f"  {listing.name:{width}}  {_where(listing, url)}" for listing in listings),
             "",
             f'Try:   aion-adk send {first} "hello"',
             "Stop:  Ctrl+C",
         ]
     )
+
+
+def _where(listing: Listing, url: str) -> str:
+    port = listing.app.grpc_port
+    return f"{listing.url(url)}{f'  gRPC on port {port}' if port else ''}"
 
 
 def _listener(host: str, port: int) -> socket.socket:

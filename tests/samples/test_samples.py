@@ -45,7 +45,7 @@ def url() -> Iterator[str]:
         [sys.executable, "-m", "aion_adk", "serve", str(SAMPLES), "--port", "0"],
         stdout=subprocess.PIPE,
         text=True,
-        env={key: value for key, value in os.environ.items() if key not in KEYS},
+        env=without_keys(),
     )
     assert server.stdout
     try:
@@ -57,8 +57,17 @@ def url() -> Iterator[str]:
 
 def run(*arguments: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", *arguments], input=text, capture_output=True, text=True, timeout=50
+        [sys.executable, "-m", *arguments],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        env=without_keys(),
     )
+
+
+def without_keys() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if key not in KEYS}
 
 
 def test_there_are_samples() -> None:
