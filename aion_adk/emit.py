@@ -35,14 +35,15 @@ Said = str | Message | types.Content | Part | types.Part | Iterable[Part | types
 def reply(ctx: AnyContext, content: Said) -> None:
     """Adds one message to the reply of this turn; the reply then wins over every other source."""
     turn = _serving(ctx, "reply")
-    if turn:
-        turn.buffer.append(turn.own(_message(content)))
+    message = _message(content)
+    if turn and message.parts:
+        turn.buffer.append(turn.own(message))
 
 
 async def reply_stream(ctx: AnyContext, chunks: Iterable[str] | AsyncIterable[str]) -> str:
     """Streams `chunks` as they come; the joined text, which is returned, becomes the reply."""
     turn = _serving(ctx, "reply_stream")
-    key = _section(ctx, "reply")
+    key = _section(ctx, new_id())
     said: list[str] = []
     try:
         async for chunk in _each(chunks):
@@ -122,6 +123,8 @@ def emit_message(ctx: AnyContext, message: Said, *, partial: bool = False) -> No
             if part.text:
                 turn.publish(TextDelta(key, part.text))
         return
+    if not said.parts:
+        return
     turn.last_emitted = turn.own(said)
     turn.publish(DeltaEnd(key))
     turn.publish(_working(message=turn.last_emitted))
@@ -167,10 +170,10 @@ def _working(*, message: Message | None = None) -> TaskStatusUpdateEvent:
     return TaskStatusUpdateEvent(status=status)
 
 
-def _section(ctx: AnyContext, helper: str) -> SectionKey:
+def _section(ctx: AnyContext, stream: str) -> SectionKey:
     invocation = invocation_of(ctx)
     author = invocation.agent.name if invocation.agent else ""
-    return (author, f"{invocation.branch or ''}#{helper}")
+    return (author, f"{invocation.branch or ''}#{stream}")
 
 
 def _message(content: Said) -> Message:
@@ -178,7 +181,7 @@ def _message(content: Said) -> Message:
         case Message():
             return content
         case str():
-            parts = [Part(text=content)]
+            parts = _parts([content])
         case types.Content():
             parts = reply_parts(content)
         case Part() | types.Part():
@@ -193,7 +196,7 @@ def _parts(content: Iterable[Part | types.Part | str]) -> list[Part]:
     for item in content:
         match item:
             case str():
-                converted.append(Part(text=item))
+                converted += [Part(text=item)] if item else []
             case Part():
                 converted.append(item)
             case _:

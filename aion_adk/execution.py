@@ -21,7 +21,7 @@ from aion_adk.errors import BridgeError
 from aion_adk.identity import Caller
 from aion_adk.inbox import A2AInbox, without_credentials
 from aion_adk.outbound import agent_message
-from aion_adk.outcome import Outcome, Spoken, compile_outcome, final_parts
+from aion_adk.outcome import Outcome, Spoken, compile_outcome, final_parts, is_final
 from aion_adk.pending import PendingCalls, in_steps
 from aion_adk.publisher import Publisher
 from aion_adk.session import begin_session, events_of, last_said, saved_file
@@ -170,25 +170,27 @@ class Execution:
         self._notice_error(event)
         self._spoken.hear(event)
         self._pending.hear(event)
-        if self._plan.buffer_native_content and (parts := final_parts(event)):
-            self.turn.buffer.append(self.turn.own(agent_message(parts, message_id=new_id())))
+        if self._plan.buffer_native_content and is_final(event):
+            said = agent_message(final_parts(event), message_id=new_id())
+            self.turn.buffer.append(self.turn.own(said))
         await self.turn.send(*outgoing_of(event), *self._plan.activity.outgoing_of(event))
         for filename, version in event.actions.artifact_delta.items():
             await self._publish_saved_file(filename, version)
 
     def _notice_error(self, event: Event) -> None:
-        """Fails on an error event, at the end of the run if it came from a workflow's node.
+        """Fails on an error event, at the end of the run if the agent is a node of a workflow.
 
-        A node announces each failed attempt; it may be tried again, and if it is not, the
-        exception itself follows.
+        ADK announces each failed attempt of a node with such an event; the node may be tried
+        again and say more, and if it is not, the exception itself follows. What a function says
+        bears the name of its workflow: there it is always an announcement.
         """
-        node = event.node_info.path
-        if event.error_code and not node:
+        path = event.node_info.path
+        if event.error_code and not path:
             raise AgentErrorEvent(_error_of(event))
-        if event.error_code:
-            self._failed_nodes[node] = event
-        elif not event.partial:
-            self._failed_nodes.pop(node, None)
+        if event.error_code and path.rpartition("/")[2].partition("@")[0] == event.author:
+            self._failed_nodes[path] = event
+        elif event.content or event.output is not None:
+            self._failed_nodes.pop(path, None)
 
     async def _publish_saved_file(self, filename: str, version: int) -> None:
         plan = self._plan

@@ -51,8 +51,7 @@ class Spoken:
 
     def __init__(self) -> None:
         self._unconfirmed: dict[SectionKey, list[str]] = {}
-        self._final: list[Part] = []
-        self._final_id: str | None = None
+        self._final: Event | None = None
 
     def hear(self, event: Event) -> None:
         section = section_of(event)
@@ -61,26 +60,32 @@ class Spoken:
                 self._unconfirmed.setdefault(section, []).append(text)
         elif reply_parts(event.content):
             self._unconfirmed.pop(section, None)
-        if parts := final_parts(event):
-            self._final = parts
-            self._final_id = (event.custom_metadata or {}).get(MESSAGE_ID)
+        if is_final(event):
+            self._final = event
 
     @property
     def parts(self) -> list[Part]:
         """Streamed text that no whole event repeated, else the last final response."""
         streamed = [Part(text="".join(chunks)) for chunks in self._unconfirmed.values()]
-        return streamed or self._final
+        return streamed or (final_parts(self._final) if self._final else [])
 
     @property
     def message_id(self) -> str | None:
         """The id that the agent gave to what `parts` are, if it gave one."""
-        return None if self._unconfirmed else self._final_id
+        if self._unconfirmed or self._final is None:
+            return None
+        return (self._final.custom_metadata or {}).get(MESSAGE_ID)
+
+
+def is_final(event: Event) -> bool:
+    """Whether the event is a final response that has something to say."""
+    if event.partial or event.author == "user" or not event.is_final_response():
+        return False
+    return bool(reply_parts(event.content)) or event.output not in (None, "")
 
 
 def final_parts(event: Event) -> list[Part]:
     """A final response's content and a workflow's output: text as text, everything else as data."""
-    if event.partial or event.author == "user" or not event.is_final_response():
-        return []
     parts = reply_parts(event.content)
     match event.output:
         case None:
@@ -114,6 +119,7 @@ def compile_outcome(
             logger.warning("the response buffer is the reply; the outbox's messages are ignored")
         outcome.messages = list(buffer)
         outcome.direct = False
+    outcome.messages = [message for message in outcome.messages if message.parts]
     if pending and pending.calls and outcome.state not in _GIVEN_UP_STATES:
         outcome.state = paused_state(pending.calls)
         said = [] if buffer or outbox else pending.said

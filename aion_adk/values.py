@@ -6,6 +6,8 @@ from typing import Any, cast
 
 from google.protobuf import struct_pb2
 from google.protobuf.json_format import ParseDict
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 PROTECTED_PREFIXES = ("aion:", "https://docs.aion.to/")
 
@@ -60,9 +62,13 @@ def to_struct(plain: Mapping[str, Any]) -> struct_pb2.Struct:
 
 
 def _jsonable(value: Any) -> Any:
-    if hasattr(value, "model_dump"):
+    if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True, exclude_none=True)
-    raise TypeError(f"expected JSON-serialisable data, got {type(value).__name__}")
+    try:
+        return to_jsonable_python(value)
+    except PydanticSerializationError:
+        kind = type(value).__name__
+        raise TypeError(f"expected JSON-serialisable data, got {kind}") from None
 
 
 def is_protected(key: str) -> bool:

@@ -15,9 +15,13 @@ from google.adk.agents import BaseAgent, LlmAgent
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.apps import App
 from google.adk.events import Event
+from google.adk.models import BaseLlm
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.runners import InMemoryRunner
 from google.adk.workflow import START, FunctionNode, RetryConfig, Workflow
+from google.genai import types
 from starlette.applications import Starlette
 
 from aion_adk import (
@@ -223,20 +227,50 @@ async def test_an_error_event_of_a_workflows_agent_fails_the_task() -> None:
     assert (task.status.state, reply_of(task).startswith(FIXED)) == (4, True)
 
 
-async def test_a_node_that_is_tried_again_and_succeeds_does_not_fail_the_task() -> None:
+class Refusing(BaseLlm):
+    """A model whose answers are errors, `times` times."""
+
+    model: str = "refusing"
+    times: int = 1
+
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        self.times -= 1
+        if self.times >= 0:
+            yield LlmResponse(error_code="SAFETY", error_message=SECRET)
+        else:
+            yield LlmResponse(content=types.Content(parts=[types.Part(text="fine")]))
+
+
+async def test_a_model_that_answers_with_an_error_fails_the_task() -> None:
+    """F4"""
+    async with serving(LlmAgent(name="llm", model=Refusing())) as url:
+        frames = await stream(url, "hi")
+        task = await send(url, "hi")
+    assert [state for state, _ in spoken_in(frames)] == ["FAILED"]
+    assert SECRET not in str(frames)
+    assert reply_of(task) == "fine"
+
+
+@pytest.mark.parametrize("result", ["third time lucky", None])
+async def test_a_node_that_is_tried_again_and_succeeds_does_not_fail_the_task(
+    result: str | None,
+) -> None:
     """F4: ADK announces each failed attempt with an error event."""
     attempts: list[int] = []
 
-    def flaky() -> str:
+    def flaky() -> str | None:
         attempts.append(1)
         if len(attempts) < 3:
             raise ConnectionError(SECRET)
-        return "third time lucky"
+        return result
 
     node = FunctionNode(func=flaky, retry_config=RetryConfig(max_attempts=3, initial_delay=0.001))
     async with serving(Workflow(name="flow", edges=[(START, node)])) as url:
         task = await send(url, "hi")
-    assert (task.status.state, reply_of(task)) == (3, "third time lucky")
+    assert (task.status.state, reply_of(task)) == (3, result or "")
+    assert SECRET not in str(task)
 
 
 async def test_a_caught_task_failed_is_not_what_the_caller_hears() -> None:

@@ -1,4 +1,5 @@
 import logging
+import threading
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -238,6 +239,36 @@ async def test_the_output_of_a_workflow_is_the_reply() -> None:
         task = await send(url, "hi")
     [part] = task.status.message.parts
     assert to_plain(part.data) == {"high": True}
+
+
+async def test_what_passes_between_nodes_need_not_be_json() -> None:
+    """C3 (2): only the output that is the reply is converted."""
+
+    def measure() -> Any:
+        return threading.Lock()
+
+    def judge(node_input: Any) -> dict[str, Any]:
+        return {"locked": node_input.locked()}
+
+    async with serving(Workflow(name="flow", edges=[(START, measure, judge)])) as url:
+        [part] = (await send(url, "hi")).status.message.parts
+    assert to_plain(part.data) == {"locked": False}
+
+
+async def test_nothing_said_is_no_reply() -> None:
+    """C1, C3: an empty write does not silence what the agent says."""
+
+    async def answering(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        reply(ctx, "")
+        reply(ctx, [])
+        reply(ctx, types.Content(parts=[types.Part(text="hidden", thought=True)]))
+        emit_message(ctx, "")
+        assert await reply_stream(ctx, [""]) == ""
+        yield said(agent, ctx, "ordinary")
+
+    async with serving(agent_of(answering)) as url:
+        frames = await stream(url, "hi")
+    assert spoken_in(frames) == [("COMPLETED", "ordinary")]
 
 
 async def test_the_text_that_a_workflow_returns_is_a_text_part() -> None:

@@ -232,6 +232,28 @@ async def test_a_helper_and_an_event_that_stream_at_once_do_not_mix() -> None:
     assert spoken_in(frames) == [("COMPLETED", "helper")]
 
 
+async def test_replies_that_stream_at_once_do_not_mix() -> None:
+    """E2, C1"""
+    turns = {name: asyncio.Event() for name in "ab"}
+    turns["a"].set()
+
+    async def chunks(name: str, other: str) -> AsyncGenerator[str, None]:
+        for number in range(2):
+            await turns[name].wait()
+            turns[name].clear()
+            yield f"{name}{number}"
+            turns[other].set()
+
+    async def both(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        await asyncio.gather(*(reply_stream(ctx, chunks(*names)) for names in ("ab", "ba")))
+        yield event_of(agent, ctx)
+
+    async with serving(agent_of(both)) as url:
+        frames = await stream(url, "hi")
+    assert sections_of(frames) == [(DELTA, "a0a1"), (f"{DELTA}:agent", "b0b1")]
+    assert spoken_in(frames) == [("WORKING", "a0a1"), ("COMPLETED", "b0b1")]
+
+
 async def test_thoughts_are_not_streamed() -> None:
     """C3, E2"""
 

@@ -1,4 +1,6 @@
 import json
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import pytest
@@ -49,10 +51,16 @@ class Reading(BaseModel):
     level: int
 
 
-def test_pydantic_models_become_values() -> None:
-    assert to_plain(to_value({"reading": Reading(level=3)})) == {"reading": {"level": 3}}
+@dataclass
+class Sample:
+    taken: date
+
+
+def test_models_dataclasses_and_dates_become_values() -> None:
+    value = to_value({"reading": Reading(level=3), "sample": Sample(date(2026, 1, 2))})
+    assert to_plain(value) == {"reading": {"level": 3}, "sample": {"taken": "2026-01-02"}}
 
 
 def test_what_json_cannot_hold_is_named() -> None:
-    with pytest.raises(TypeError, match="got set"):
-        to_value({"tags": {"a"}})
+    with pytest.raises(TypeError, match="got object"):
+        to_value({"thing": object()})
