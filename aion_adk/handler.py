@@ -1,8 +1,8 @@
 """The request handler: which run a call starts or joins, in which order, and what it is answered.
 
-a2a-sdk's handler keeps the plain methods (get, list, push configuration, extended card); the
-life of a run is `Run`'s, the order of a context's turns `ArrivalOrder`'s, which message was taken
-before is the `Ledger`'s to know, and webhooks are `PushDelivery`'s.
+a2a-sdk's handler keeps the plain methods (list, push configuration, extended card). The life of a
+run is `Run`'s, which runs there are and in which order is `Runs`' to say, which message was taken
+before the `Ledger`'s, and webhooks are `PushDelivery`'s.
 """
 
 import asyncio
@@ -39,12 +39,18 @@ from a2a.utils.proto_utils import validate_proto_required_fields
 from a2a.utils.task import apply_history_length, validate_history_length
 
 from aion_adk.ledger import Ledger, MessageKey
-from aion_adk.order import ArrivalOrder, Place
 from aion_adk.push import PushDelivery
 from aion_adk.recall import Recall
-from aion_adk.record import PlainTasks, TaskRecord
+from aion_adk.record import PlainTasks
 from aion_adk.run import Run
-from aion_adk.snapshot import SETTLED_STATES, TERMINAL_STATES, TaskEvent, copy_of, state_name
+from aion_adk.runs import Runs
+from aion_adk.snapshot import (
+    SETTLED_STATES,
+    TERMINAL_STATES,
+    copy_of,
+    require_open,
+    state_name,
+)
 from aion_adk.turn import STREAMING
 
 CardModifier = Callable[[AgentCard, ServerCallContext], Awaitable[AgentCard]]
@@ -53,7 +59,6 @@ _CreateConfig = Callable[
     [TaskPushNotificationConfig, ServerCallContext], Awaitable[TaskPushNotificationConfig]
 ]
 
-_SHUTTING_DOWN = "The server is shutting down."
 _INTERRUPTED = "The run was interrupted by a restart of the server."
 
 
@@ -99,17 +104,18 @@ class BridgeRequestHandler(DefaultRequestHandler):
         )
         self._tasks = task_store if versioned else LegacyTaskStoreAdapter(task_store)
         self._push = push
-        self._final_task = final_task
         self._durable = durable
-        self._shutdown_grace = shutdown_grace
-        self._runs: dict[str, Run] = {}
-        self._unfinished: set[Run] = set()
-        self._order = ArrivalOrder()
         self._ledger = Ledger(most=remembered_messages)
         self._recall = Recall(self._tasks, self._ledger, most=remembered_messages)
-        self._waiting: set[Run] = set()
+        self._runs = Runs(
+            agent_executor,
+            self._tasks,
+            self._ledger,
+            push=push,
+            final_task=final_task,
+            shutdown_grace=shutdown_grace,
+        )
         self._canceling: set[str] = set()
-        self._closing: asyncio.Task[None] | None = None
 
     async def on_message_send(
         self, params: SendMessageRequest, context: ServerCallContext
@@ -117,7 +123,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
         run = await self._run_for(params, context)
         if not isinstance(run, Run):
             return _limited(run, params)
-        if run in self._waiting and params.configuration.return_immediately:
+        if params.configuration.return_immediately and self._runs.waits(run):
             return _limited(await self._waiting_task(run, context), params)
         answer = run.first if params.configuration.return_immediately else run.settled
         # The caller may leave; its run goes on.
@@ -148,8 +154,8 @@ class BridgeRequestHandler(DefaultRequestHandler):
         self._require_streaming()
         validate_proto_required_fields(params)
         task = await self._stored(params.id, context)
-        _require_open(task)
-        run = self._live(params.id)
+        require_open(task)
+        run = self._runs.of(params.id)
         if run is None:
             yield task
             return
@@ -166,15 +172,12 @@ class BridgeRequestHandler(DefaultRequestHandler):
             raise TaskNotCancelableError(f"Task {task.id} is over: {state_name(task)}.")
         self._canceling.add(task.id)
         try:
-            run = self._live(task.id) or self._new_run(_request_for(task, context), context)
-            if run.task is None:
-                run.resume(await run.load() or task)
-            await run.cancel(self.agent_executor)
+            ended = await self._runs.cancel(task, context)
         finally:
             self._canceling.discard(task.id)
-        if run.task is None or run.task.status.state != TaskState.TASK_STATE_CANCELED:
+        if ended is None or ended.status.state != TaskState.TASK_STATE_CANCELED:
             raise TaskNotCancelableError(f"Task {task.id} ended before it could be canceled.")
-        return copy_of(run.task)
+        return copy_of(ended)
 
     async def on_create_task_push_notification_config(
         self, params: TaskPushNotificationConfig, context: ServerCallContext
@@ -186,23 +189,14 @@ class BridgeRequestHandler(DefaultRequestHandler):
         return await create(params, context)
 
     def begin_shutdown(self) -> None:
-        """No new runs; the running ones get their grace, then end FAILED with the reason."""
-        if self._closing is None:
-            self._closing = asyncio.create_task(self._drain())
+        """No new runs; those in flight get their grace, then end FAILED with the reason."""
+        self._runs.begin_shutdown()
 
     async def aclose(self) -> None:
-        self.begin_shutdown()
-        if self._closing:
-            await self._closing
+        await self._runs.aclose()
         if self._push:
             await self._push.aclose()
         await super().aclose()
-
-    async def _drain(self) -> None:
-        if self._unfinished and self._shutdown_grace > 0:
-            released = [run.released for run in self._unfinished]
-            await asyncio.wait(released, timeout=self._shutdown_grace)
-        await asyncio.gather(*(run.fail(_SHUTTING_DOWN) for run in list(self._unfinished)))
 
     async def _run_for(
         self, params: SendMessageRequest, context: ServerCallContext
@@ -220,8 +214,8 @@ class BridgeRequestHandler(DefaultRequestHandler):
             if known := await self._known(key, context):
                 return known
         if task:
-            _require_open(task)
-        return self._start(params, context)
+            require_open(task)
+        return self._runs.start(params, context)
 
     async def _task_named_by(self, message: Message, context: ServerCallContext) -> Task | None:
         if not message.task_id:
@@ -240,56 +234,13 @@ class BridgeRequestHandler(DefaultRequestHandler):
         known = self._ledger.get(key)
         if not isinstance(known, str):
             return known
-        if run := self._live(known):
+        if run := self._runs.of(known):
             return run
         if task := await self._find(known, context):
             return task
         self._ledger.drop(key, known)
         again = self._ledger.get(key)
         return again if isinstance(again, Run) else None
-
-    def _start(self, params: SendMessageRequest, context: ServerCallContext) -> Run:
-        if self._closing:
-            raise UnsupportedOperationError(_SHUTTING_DOWN)
-        message = params.message
-        follow_up = bool(message.task_id)
-        request = RequestContext(
-            call_context=context,
-            request=params,
-            task_id=message.task_id or None,
-            context_id=message.context_id or None,
-        )
-        run = self._new_run(request, context)
-        owner = resolve_user_scope(context)
-        key = (owner, message.context_id, message.message_id)
-        place = self._order.take((owner, message.context_id))
-
-        async def execute(run: Run) -> None:
-            await place.reached
-            self._waiting.discard(run)
-            self._runs[run.task_id] = run
-            if follow_up:
-                await self._resume(run)
-            await self._keep_push_config(run, params, context)
-            await self.agent_executor.execute(run.context, run)
-
-        run.start(execute)
-        if not follow_up:
-            self._runs[run.task_id] = run
-        if not place.reached.done():
-            self._waiting.add(run)
-        self._unfinished.add(run)
-        self._ledger.note(key, run)
-        run.released.add_done_callback(lambda _: self._forget(run, key, place))
-        return run
-
-    async def _resume(self, run: Run) -> None:
-        task = await run.load()
-        if task is None:
-            raise TaskNotFoundError(f"Task {run.task_id} not found.")
-        _require_open(task)
-        run.context.current_task = copy_of(task)
-        run.resume(task)
 
     async def _waiting_task(self, run: Run, context: ServerCallContext) -> Task | Message:
         """A turn that waits for others has no task event yet; its caller does not wait with it."""
@@ -300,28 +251,6 @@ class BridgeRequestHandler(DefaultRequestHandler):
         await run.announce()
         return await asyncio.shield(run.first)
 
-    def _new_run(self, request: RequestContext, context: ServerCallContext) -> Run:
-        task_id = request.task_id or ""
-
-        def notify(event: TaskEvent) -> None:
-            if self._push:
-                self._push.send(task_id, event)
-
-        record = TaskRecord(self._tasks, task_id, context)
-        return Run(request, record, notify=notify, final_task=self._final_task)
-
-    def _live(self, task_id: str) -> Run | None:
-        run = self._runs.get(task_id)
-        return None if run is None or run.over else run
-
-    def _forget(self, run: Run, key: MessageKey, place: Place) -> None:
-        self._order.leave(place)
-        self._waiting.discard(run)
-        self._unfinished.discard(run)
-        self._ledger.close(key, run)
-        if self._runs.get(run.task_id) is run:
-            del self._runs[run.task_id]
-
     async def _check_push_config(self, params: SendMessageRequest) -> None:
         if not params.configuration.HasField("task_push_notification_config"):
             return
@@ -329,19 +258,6 @@ class BridgeRequestHandler(DefaultRequestHandler):
             raise PushNotificationNotSupportedError("The agent sends no push notifications.")
         if not await self._push.accepts(params.configuration.task_push_notification_config.url):
             raise InvalidParamsError("Push notifications cannot go to this URL.")
-
-    async def _keep_push_config(
-        self, run: Run, params: SendMessageRequest, context: ServerCallContext
-    ) -> None:
-        if not self._push:
-            return
-        if params.configuration.HasField("task_push_notification_config"):
-            config = params.configuration.task_push_notification_config
-            await self._push.configs.set_info(run.task_id, config, context)
-            self._push.watch(run.task_id)
-        elif run.task is not None:
-            # A task that goes on may have webhooks from before, known to the store alone.
-            self._push.watch(run.task_id)
 
     async def _stored(self, task_id: str, context: ServerCallContext) -> Task:
         task = await self._find(task_id, context)
@@ -354,14 +270,14 @@ class BridgeRequestHandler(DefaultRequestHandler):
         if stored is None:
             return None
         task = stored.task
-        left_behind = self._durable and task_id not in self._runs
+        left_behind = self._durable and self._runs.of(task_id) is None
         if left_behind and task.status.state not in SETTLED_STATES:
             return await self._end_interrupted(task, context)
         return task
 
     async def _end_interrupted(self, task: Task, context: ServerCallContext) -> Task:
         """Ends a task whose run was lost with the process that ran it."""
-        run = self._new_run(_request_for(task, context), context)
+        run = self._runs.parked(task, context)
         fresh = await run.load() or task
         if fresh.status.state in SETTLED_STATES:
             return fresh
@@ -374,18 +290,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
             raise UnsupportedOperationError("Streaming is not supported by the agent.")
 
 
-def _request_for(task: Task, context: ServerCallContext) -> RequestContext:
-    return RequestContext(
-        call_context=context, task_id=task.id, context_id=task.context_id, task=task
-    )
-
-
 def _limited(answer: Task | Message, params: SendMessageRequest) -> Task | Message:
     if isinstance(answer, Message):
         return answer
     return apply_history_length(answer, params.configuration)
-
-
-def _require_open(task: Task) -> None:
-    if task.status.state in TERMINAL_STATES:
-        raise UnsupportedOperationError(f"Task {task.id} is over: {state_name(task)}.")

@@ -10,7 +10,7 @@ from a2a.server.context import ServerCallContext
 from a2a.server.owner_resolver import resolve_user_scope
 from a2a.server.tasks import BasePushNotificationSender, PushNotificationConfigStore
 from a2a.server.tasks.push_notification_config_store import normalize_push_notification_config
-from a2a.types import TaskArtifactUpdateEvent, TaskPushNotificationConfig
+from a2a.types import SendMessageRequest, TaskArtifactUpdateEvent, TaskPushNotificationConfig
 from a2a.utils.push_url_validator import validate_push_notification_url
 
 from aion_adk.snapshot import TERMINAL_STATES, TaskEvent
@@ -62,6 +62,22 @@ class PushDelivery:
         self._watched.move_to_end(task_id)
         while len(self._watched) > MOST_WATCHED:
             self._watched.popitem(last=False)
+
+    async def expect(
+        self,
+        task_id: str,
+        params: SendMessageRequest,
+        context: ServerCallContext,
+        *,
+        goes_on: bool,
+    ) -> None:
+        """Keeps the webhook named with a message; a task that goes on may have others already."""
+        if params.configuration.HasField("task_push_notification_config"):
+            config = params.configuration.task_push_notification_config
+            await self.configs.set_info(task_id, config, context)
+        elif not goes_on:
+            return
+        self.watch(task_id)
 
     def send(self, task_id: str, event: TaskEvent) -> None:
         """Queues `event` for the task's webhooks and returns at once."""

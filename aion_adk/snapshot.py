@@ -7,7 +7,7 @@ from a2a.types import (
     TaskState,
     TaskStatusUpdateEvent,
 )
-from a2a.utils.errors import InvalidAgentResponseError
+from a2a.utils.errors import InvalidAgentResponseError, UnsupportedOperationError
 
 TERMINAL_STATES = frozenset(
     {
@@ -33,6 +33,11 @@ def copy_of(task: Task) -> Task:
 
 def state_name(task: Task) -> str:
     return TaskState.Name(task.status.state).removeprefix("TASK_STATE_")
+
+
+def require_open(task: Task) -> None:
+    if task.status.state in TERMINAL_STATES:
+        raise UnsupportedOperationError(f"Task {task.id} is over: {state_name(task)}.")
 
 
 def apply_status(task: Task, event: TaskStatusUpdateEvent) -> None:
