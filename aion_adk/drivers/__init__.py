@@ -13,6 +13,7 @@ from aion_adk.drivers.registry import MissingExtra, driver_class, load_agent, re
 if TYPE_CHECKING:
     from aion_adk.drivers.langchain import LangChainAgent
     from aion_adk.drivers.langgraph import LangGraphAgent
+    from aion_adk.drivers.n8n import N8nAgent
 
 __all__ = [
     "AdapterAgent",
@@ -21,6 +22,7 @@ __all__ = [
     "LangChainAgent",
     "LangGraphAgent",
     "MissingExtra",
+    "N8nAgent",
     "load_agent",
     "register_driver",
 ]
@@ -28,6 +30,7 @@ __all__ = [
 _LOADED_WHEN_NAMED = {
     "LangChainAgent": "langchain",
     "LangGraphAgent": "langgraph",
+    "N8nAgent": "n8n",
 }
 
 

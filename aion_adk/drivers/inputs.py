@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
@@ -20,20 +21,18 @@ class InputOptions(DriverOptions, total=False):
 
     input_mapper: InputMapper | None
     parse_json_input: bool
-    input_key: str
     default_inputs: Mapping[str, Any]
 
 
 class MappedInputDriver(Driver):
     """A driver whose input is, in this order: what `input_mapper` makes of the text, the text
-    read as a JSON object (with `parse_json_input`), or `{input_key: text}`.
+    read as a JSON object (with `parse_json_input`), or what the driver makes of plain text.
 
     `default_inputs` are the server's: they win over what a caller sends.
     """
 
     input_mapper: InputMapper | None = None
     parse_json_input: bool = False
-    input_key: str = "input"
     default_inputs: dict[str, Any] = Field(default_factory=dict[str, Any])
 
     # pyright takes the fields for the signature unless each class has one of its own.
@@ -54,8 +53,9 @@ class MappedInputDriver(Driver):
         parsed = json_object(text) if self.parse_json_input else None
         return self._plain_input(ctx, text) if parsed is None else parsed
 
+    @abstractmethod
     def _plain_input(self, ctx: InvocationContext, text: str) -> Any:
-        return {self.input_key: text}
+        """The input for text that is no more than text."""
 
 
 def json_object(text: str) -> dict[str, Any] | None:

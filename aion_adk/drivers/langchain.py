@@ -28,6 +28,7 @@ _MESSAGE = "HumanMessage"
 class LangChainOptions(InputOptions, total=False):
     """Keyword options of LangChainAgent."""
 
+    input_key: str
     output_key: str | None
     config: RunnableConfig
 

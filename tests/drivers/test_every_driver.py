@@ -58,18 +58,20 @@ async def test_a_stream_has_each_chunk_once_and_the_whole_answer_at_its_end(case
 
 @every_driver
 async def test_drivers_in_a_sequence_answer_one_after_the_other(case: Case) -> None:
-    both = SequentialAgent(name="both", sub_agents=[case.echo("first"), case.echo("second")])
-    async with case.running(), serving(both) as url:
-        frames = await stream(url, "hi")
+    async with case.running():
+        both = SequentialAgent(name="both", sub_agents=[case.echo("first"), case.echo("second")])
+        async with serving(both) as url:
+            frames = await stream(url, "hi")
     assert sections_of(frames) == (["hi!", "hi!"] if case.streams else [])
     assert text_of(frames[-1].status_update.status.message) == "hi!"
 
 
 @every_driver
 async def test_streams_of_parallel_drivers_never_mix(case: Case) -> None:
-    both = ParallelAgent(name="both", sub_agents=[case.echo("left"), case.echo("right")])
-    async with case.running(), serving(both) as url:
-        frames = await stream(url, "hi")
+    async with case.running():
+        both = ParallelAgent(name="both", sub_agents=[case.echo("left"), case.echo("right")])
+        async with serving(both) as url:
+            frames = await stream(url, "hi")
     assert sections_of(frames) == (["hi!", "hi!"] if case.streams else [])
     assert final_state(frames) == TaskState.TASK_STATE_COMPLETED
 
@@ -106,11 +108,11 @@ async def test_cancel_reaches_the_framework(case: Case) -> None:
 @every_driver
 async def test_a_run_past_its_deadline_fails_and_is_stopped(case: Case) -> None:
     probe = Probe()
-    async with case.running(), serving(case.hanging(probe, timeout=0.3)) as url:
+    async with case.running(), serving(case.hanging(probe, timeout=1.5)) as url:
         task = await send(url, "hi")
         await asyncio.wait_for(probe.cancelled.wait(), 10)
     assert task.status.state == TaskState.TASK_STATE_FAILED
-    assert reply_of(task) == "The agent did not finish within 0.3 seconds."
+    assert reply_of(task) == "The agent did not finish within 1.5 seconds."
 
 
 def user_in_metadata(context: RequestContext) -> str:

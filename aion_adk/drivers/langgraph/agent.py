@@ -47,6 +47,7 @@ _MODES = ("values", "messages", "custom", "updates")
 class LangGraphOptions(InputOptions, total=False):
     """Keyword options of LangGraphAgent."""
 
+    input_key: str
     output_key: str | None
     config: RunnableConfig
     context: Callable[[InvocationContext], Any] | None

@@ -2,6 +2,7 @@ from tests.drivers.cases.adapters import AdapterCase
 from tests.drivers.cases.callables import CallableCase
 from tests.drivers.cases.graphs import LangGraphCase, RememberingLangGraphCase
 from tests.drivers.cases.runnables import ChainCase, ChatModelCase
+from tests.drivers.cases.workflows import N8nCase
 
 CASES = [
     CallableCase(),
@@ -10,4 +11,5 @@ CASES = [
     RememberingLangGraphCase(),
     ChatModelCase(),
     ChainCase(),
+    N8nCase(),
 ]

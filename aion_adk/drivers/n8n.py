@@ -1,0 +1,242 @@
+"""An n8n workflow behind a webhook as an agent."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from typing import Any, ClassVar, Unpack, cast
+
+import httpx
+from google.adk.agents.invocation_context import InvocationContext
+from google.genai import types
+from pydantic import Field, PrivateAttr
+from typing_extensions import override
+
+from aion_adk.drivers.answer import Answer
+from aion_adk.drivers.driver import Answered
+from aion_adk.drivers.inputs import InputOptions, MappedInputDriver, json_object
+from aion_adk.drivers.request import conversation_id, user_content
+from aion_adk.errors import TaskFailed
+from aion_adk.outbound import data_part
+
+logger = logging.getLogger(__name__)
+
+_ANSWER_KEYS = ("output", "text", "response", "answer", "message", "result")
+_STARTED = "Workflow was started"
+_FRAME_TYPES = frozenset({"begin", "item", "end", "error"})
+_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+_WORTH_ANOTHER_TRY = frozenset({429, 502, 503, 504})
+_SECONDS_TO_CONNECT = 10.0
+_LOGGED = 500
+
+
+class N8nOptions(InputOptions, total=False):
+    """Keyword options of N8nAgent."""
+
+    headers: Mapping[str, str]
+    message_field: str
+    payload_template: Mapping[str, Any]
+    output_key: str | None
+    max_retries: int
+    backoff: float
+    idempotent: bool
+    client: httpx.AsyncClient | None
+
+
+class N8nAgent(MappedInputDriver):
+    """Posts each turn once to `webhook_url` and answers with what the workflow responds.
+
+    The body has the text under `message_field`, the conversation under `sessionId`, and
+    `payload_template`, which wins over what a caller sends. A request is sent again only if
+    it surely was not sent before, or with `idempotent=True`.
+    """
+
+    references: ClassVar[frozenset[str]] = frozenset({"client"})
+
+    webhook_url: str = Field(pattern="^https?://")
+    headers: dict[str, str] = Field(default_factory=dict[str, str], repr=False)
+    message_field: str = "message"
+    payload_template: dict[str, Any] = Field(default_factory=dict[str, Any])
+    output_key: str | None = None
+    max_retries: int = Field(default=2, ge=0)
+    backoff: float = Field(default=0.5, ge=0)
+    idempotent: bool = False
+    client: httpx.AsyncClient | None = Field(default=None, repr=False)
+    _own_client: httpx.AsyncClient | None = PrivateAttr(default=None)
+
+    def __init__(self, name: str, webhook_url: str, **options: Unpack[N8nOptions]) -> None:
+        super().__init__(name=name, webhook_url=webhook_url, **options)
+
+    @override
+    async def _answer(self, ctx: InvocationContext) -> AsyncGenerator[Answered, None]:
+        payload = await self._payload(ctx)
+        answer = Answer(ctx)
+        response = await self._post(payload, _files_of(user_content(ctx)))
+        try:
+            body: list[str] = []
+            async with aclosing(_lines(response)) as lines:
+                async for line in lines:
+                    frame = _frame(line) if not body else None
+                    if frame is None:
+                        body.append(line)
+                        continue
+                    for event in answer.chunk(_content_of(frame)):
+                        yield event
+        finally:
+            await response.aclose()
+        if body:
+            _add_body(answer, "\n".join(body), self.output_key)
+        for event in answer.whole():
+            yield event
+
+    @override
+    async def aclose(self) -> None:
+        if self._own_client is not None:
+            await self._own_client.aclose()
+            self._own_client = None
+
+    @override
+    def _plain_input(self, ctx: InvocationContext, text: str) -> Any:
+        return {self.message_field: text}
+
+    async def _payload(self, ctx: InvocationContext) -> dict[str, Any]:
+        given = await self._input(ctx)
+        if not isinstance(given, Mapping):
+            raise TypeError(f"input_mapper must return an object, got {type(given).__name__}")
+        payload = {**cast(Mapping[str, Any], given), "sessionId": conversation_id(ctx)}
+        urls = _urls_of(user_content(ctx))
+        return {**payload, **({"files": urls} if urls else {}), **self.payload_template}
+
+    async def _post(self, payload: dict[str, Any], files: "_Files") -> httpx.Response:
+        for attempt in range(self.max_retries + 1):
+            last = attempt == self.max_retries
+            try:
+                response = await self._client().send(self._request(payload, files), stream=True)
+            except httpx.TransportError as error:
+                if last or not (self.idempotent or isinstance(error, _NOT_SENT)):
+                    logger.exception("%s: the n8n webhook could not be called", self.name)
+                    raise TaskFailed("The n8n workflow could not be reached.") from error
+            else:
+                if response.is_success:
+                    return response
+                body = (await response.aread()).decode(errors="replace")
+                if last or not (self.idempotent and response.status_code in _WORTH_ANOTHER_TRY):
+                    logger.error("%s: n8n answered %s: %s", self.name, response, body[:_LOGGED])
+                    raise TaskFailed(_refusal(response.status_code))
+            await asyncio.sleep(self.backoff * 2**attempt)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _request(self, payload: dict[str, Any], files: "_Files") -> httpx.Request:
+        build = self._client().build_request
+        if not files:
+            return build("POST", self.webhook_url, headers=self.headers, json=payload)
+        form = {key: _form_value(value) for key, value in payload.items()}
+        return build("POST", self.webhook_url, headers=self.headers, data=form, files=files)
+
+    def _client(self) -> httpx.AsyncClient:
+        if self.client is not None:
+            return self.client
+        if self._own_client is None:
+            # The driver's own deadline is for the whole answer.
+            timeout = httpx.Timeout(None, connect=_SECONDS_TO_CONNECT)
+            self._own_client = httpx.AsyncClient(timeout=timeout)
+        return self._own_client
+
+
+_Files = list[tuple[str, tuple[str, bytes, str]]]
+
+
+def _files_of(content: types.Content | None) -> _Files:
+    blobs = [part.inline_data for part in (content.parts or [])] if content else []
+    return [
+        (
+            f"file{index}",
+            (
+                blob.display_name or f"file{index}",
+                blob.data,
+                blob.mime_type or "application/octet-stream",
+            ),
+        )
+        for index, blob in enumerate(blob for blob in blobs if blob)
+        if blob.data
+    ]
+
+
+def _urls_of(content: types.Content | None) -> list[dict[str, Any]]:
+    linked = [part.file_data for part in (content.parts or [])] if content else []
+    return [
+        {"url": file.file_uri, "mimeType": file.mime_type, "name": file.display_name}
+        for file in linked
+        if file
+    ]
+
+
+def _form_value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+async def _lines(response: httpx.Response) -> AsyncGenerator[str, None]:
+    """Lines that end with a newline alone: text may hold other line separators."""
+    rest = b""
+    chunks: AsyncIterator[bytes] = response.aiter_bytes()
+    async for chunk in chunks:
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            yield line.decode(errors="replace")
+    if rest:
+        yield rest.decode(errors="replace")
+
+
+def _frame(line: str) -> dict[str, Any] | None:
+    """A line of n8n's streaming response; n8n sends it with the content type of a plain object."""
+    parsed = json_object(line)
+    return parsed if parsed and parsed.get("type") in _FRAME_TYPES else None
+
+
+def _content_of(frame: dict[str, Any]) -> str:
+    content = frame.get("content")
+    if frame["type"] == "error":
+        logger.error("the n8n workflow failed: %s", str(content)[:_LOGGED])
+        raise TaskFailed("The n8n workflow failed.")
+    return content if frame["type"] == "item" and isinstance(content, str) else ""
+
+
+def _add_body(answer: Answer, body: str, output_key: str | None) -> None:
+    try:
+        parsed = json.loads(body)
+    except ValueError:
+        answer.add(body)
+        return
+    for item in cast(list[Any], parsed) if isinstance(parsed, list) else [parsed]:
+        _add_item(answer, item, output_key)
+
+
+def _add_item(answer: Answer, item: Any, output_key: str | None) -> None:
+    if not isinstance(item, dict):
+        answer.add(item if isinstance(item, str) else json.dumps(item))
+        return
+    found = cast(dict[str, Any], item)
+    if found.get("message") == _STARTED:
+        raise TaskFailed(
+            "The n8n workflow was started but gave no answer: its Webhook node must respond when"
+            " the last node finishes, or with a Respond to Webhook node."
+        )
+    if output_key is not None:
+        answer.add(found.get(output_key))
+        return
+    key = next((key for key in _ANSWER_KEYS if isinstance(found.get(key), str)), None)
+    if key is not None:
+        answer.add(found[key])
+    if key is None or len(found) > 1:
+        answer.add([data_part(found)])
+
+
+def _refusal(status: int) -> str:
+    match status:
+        case 401 | 403:
+            return "The n8n webhook refused the credentials of this agent."
+        case 404:
+            return "The n8n webhook is not registered: its workflow must be active and take POST."
+        case _:
+            return f"The n8n workflow answered with status {status}."
