@@ -1,19 +1,20 @@
 """What a client learns of a server: the card, and what of it depends on who asks from where."""
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from urllib.parse import urlsplit
 
 from a2a.server.context import ServerCallContext
 from a2a.server.routes import create_agent_card_routes
 from a2a.server.routes.common import DefaultServerCallContextBuilder
-from a2a.types import AgentCapabilities, AgentCard, AgentInterface
+from a2a.types import AgentCapabilities, AgentCard, AgentInterface, SecurityScheme
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from aion_adk.address import base_url_of, public_base_url
+from aion_adk.auth import BEARER
 from aion_adk.card import Servable, build_agent_card, jsonrpc_interface, rest_interface
 from aion_adk.options import ServerOptions
 
@@ -40,7 +41,7 @@ def card_of(agent: Servable, options: ServerOptions) -> AgentCard:
     if options.card is not None:
         return options.card
     url = public_base_url(options.public_url) if options.public_url else _LOCAL_URL
-    return build_agent_card(
+    card = build_agent_card(
         agent,
         url=url,
         interfaces=interfaces_at(url, options),
@@ -51,6 +52,16 @@ def card_of(agent: Servable, options: ServerOptions) -> AgentCard:
             extensions=options.extensions,
         ),
     )
+    if options.authenticate is not None:
+        declare_security(card, options.security_schemes or BEARER)
+    return card
+
+
+def declare_security(card: AgentCard, schemes: Mapping[str, SecurityScheme]) -> None:
+    """Any one of the schemes will do."""
+    for name, scheme in schemes.items():
+        card.security_schemes[name].CopyFrom(scheme)
+        card.security_requirements.add().schemes[name].SetInParent()
 
 
 def interfaces_at(url: str, options: ServerOptions) -> list[AgentInterface]:

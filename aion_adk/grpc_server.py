@@ -1,22 +1,29 @@
 """The gRPC side of a server: the same handler as on HTTP, on a port of its own."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import grpc
 import grpc.aio
+from a2a.auth.user import UnauthenticatedUser, User
 from a2a.compat.v0_3 import a2a_v0_3_pb2_grpc
 from a2a.compat.v0_3.grpc_handler import CompatGrpcHandler
 from a2a.server.context import ServerCallContext
 from a2a.server.request_handlers import GrpcHandler
 from a2a.server.request_handlers.grpc_handler import DefaultGrpcServerCallContextBuilder
 from a2a.server.request_handlers.request_handler import RequestHandler
+from a2a.server.routes.common import StarletteUser
 from a2a.types import AgentExtension, a2a_pb2_grpc
 from a2a.utils.constants import VERSION_HEADER
 from a2a.utils.errors import VersionNotSupportedError
+from starlette.authentication import SimpleUser
 
+from aion_adk.auth import UNAUTHENTICATED, Authenticate, caller_name
 from aion_adk.extensions import answer_headers
+
+_caller: ContextVar[str | None] = ContextVar("grpc_caller", default=None)
 
 _OPTIONS = (
     # A second server on the port would get a share of the calls; it must fail to start.
@@ -32,6 +39,10 @@ class CallContexts(DefaultGrpcServerCallContextBuilder):
 
     def __init__(self, *, major: str) -> None:
         self._major = major
+
+    def build_user(self, context: "grpc.aio.ServicerContext[Any, Any]") -> User:
+        name = _caller.get()
+        return StarletteUser(SimpleUser(name)) if name else UnauthenticatedUser()
 
     def build(self, context: "grpc.aio.ServicerContext[Any, Any]") -> ServerCallContext:
         call = super().build(context)  # pyright: ignore[reportUnknownMemberType]  # untyped grpc
@@ -54,11 +65,14 @@ def headers_of(metadata: Any) -> dict[str, str]:
     return headers
 
 
-class ExtensionEcho(grpc.aio.ServerInterceptor):
-    """Answers with the extensions that are active, in the initial metadata."""
+class Doorway(grpc.aio.ServerInterceptor):
+    """Asks who is calling, and answers with the active extensions in the initial metadata."""
 
-    def __init__(self, declared: Sequence[AgentExtension]) -> None:
-        self._declared = declared
+    def __init__(
+        self, *, extensions: Sequence[AgentExtension], authenticate: Authenticate | None
+    ) -> None:
+        self._extensions = extensions
+        self._authenticate = authenticate
 
     async def intercept_service(
         self,
@@ -66,25 +80,33 @@ class ExtensionEcho(grpc.aio.ServerInterceptor):
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Any:
         method = await continuation(handler_call_details)
-        headers = headers_of(handler_call_details.invocation_metadata)
-        echoed = answer_headers(headers, declared=self._declared)
-        return _with_metadata(method, echoed) if method and echoed else method
+        return _entered(method, self._enter) if method else method
+
+    async def _enter(self, context: "grpc.aio.ServicerContext[Any, Any]") -> None:
+        headers = headers_of(context.invocation_metadata())
+        if self._authenticate:
+            name = await caller_name(self._authenticate, headers)
+            if not name:
+                await context.abort(grpc.StatusCode.UNAUTHENTICATED, UNAUTHENTICATED)
+            _caller.set(name)
+        if echoed := answer_headers(headers, declared=self._extensions):
+            await context.send_initial_metadata(tuple(echoed.items()))
 
 
-def _with_metadata(method: Any, metadata: Mapping[str, str]) -> Any:
+def _entered(method: Any, enter: Callable[[Any], Awaitable[None]]) -> Any:
+    """The method of a service, with `enter` called before it."""
     coders = {
         "request_deserializer": method.request_deserializer,
         "response_serializer": method.response_serializer,
     }
-    initial = tuple(metadata.items())
 
     async def stream(request: Any, context: Any) -> AsyncGenerator[Any, None]:
-        await context.send_initial_metadata(initial)
+        await enter(context)
         async for item in method.unary_stream(request, context):
             yield item
 
     async def unary(request: Any, context: Any) -> Any:
-        await context.send_initial_metadata(initial)
+        await enter(context)
         return await method.unary_unary(request, context)
 
     if method.response_streaming:
@@ -98,13 +120,15 @@ async def grpc_serving(
     *,
     address: str,
     extensions: Sequence[AgentExtension] = (),
+    authenticate: Authenticate | None = None,
     grace: float = 0,
 ) -> AsyncGenerator[int, None]:
     """Serves A2A 1.0 and 0.3 on `address` (host:port); yields the port.
 
     On the way out running calls get `grace` seconds.
     """
-    server = grpc.aio.server(interceptors=[ExtensionEcho(extensions)], options=_OPTIONS)
+    doorway = Doorway(extensions=extensions, authenticate=authenticate)
+    server = grpc.aio.server(interceptors=[doorway], options=_OPTIONS)
     current = GrpcHandler(handler, CallContexts(major="1"))
     a2a_pb2_grpc.add_A2AServiceServicer_to_server(current, server)  # pyright: ignore[reportUnknownMemberType]  # generated
     legacy = CompatGrpcHandler(handler, CallContexts(major="0"))

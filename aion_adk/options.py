@@ -1,6 +1,6 @@
 """The options of a served agent, each declared once with its default and once as a keyword."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Literal, TypedDict
@@ -8,12 +8,13 @@ from typing import Literal, TypedDict
 from a2a.server.cluster import VersionedTaskStore
 from a2a.server.context import ServerCallContext
 from a2a.server.tasks import TaskStore
-from a2a.types import AgentCard, AgentExtension
+from a2a.types import AgentCard, AgentExtension, SecurityScheme
 from google.adk.agents.run_config import RunConfig
 from google.adk.artifacts import BaseArtifactService
 from google.adk.memory import BaseMemoryService
 from google.adk.sessions import BaseSessionService
 
+from aion_adk.auth import Authenticate
 from aion_adk.executor import ServerMetadata
 from aion_adk.identity import UserIdResolver
 
@@ -43,6 +44,9 @@ class ServerOptions:
     push_private_urls: accept webhooks on loopback and private addresses, for development
     heartbeat: seconds of silence after which an event stream gets a comment, 0 for none
     shutdown_grace: seconds that running tasks get to end when the server is told to stop
+    authenticate: names the caller of a request by its headers, on every binding; calls that it
+        returns None for are refused
+    security_schemes: how callers authenticate, for the card; a bearer token by default
     user_id: names the ADK user of a request
     run_config: for every run; the streaming mode is chosen for each request
     run_timeout: seconds after which a run fails
@@ -74,6 +78,8 @@ class ServerOptions:
     push_private_urls: bool = False
     heartbeat: float = 15.0
     shutdown_grace: float = 10.0
+    authenticate: Authenticate | None = None
+    security_schemes: Mapping[str, SecurityScheme] | None = None
     user_id: UserIdResolver | None = None
     run_config: RunConfig | None = None
     run_timeout: float | None = None
@@ -112,6 +118,8 @@ class OptionKeywords(TypedDict, total=False):
     push_private_urls: bool
     heartbeat: float
     shutdown_grace: float
+    authenticate: Authenticate | None
+    security_schemes: Mapping[str, SecurityScheme] | None
     user_id: UserIdResolver | None
     run_config: RunConfig | None
     run_timeout: float | None

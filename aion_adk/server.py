@@ -20,6 +20,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from aion_adk.auth import Authentication
 from aion_adk.card import Servable, nodes_of
 from aion_adk.discovery import CallContexts, card_of, card_routes, extended_card_for
 from aion_adk.errors import LoadError
@@ -140,6 +141,7 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
         middleware=[
             Middleware(ExtensionHeaders, declared=card.capabilities.extensions),
             Middleware(Heartbeats, seconds=options.heartbeat),
+            *authentication_of(options),
         ],
         grpc=grpc_beside(gate, card, options),
         open=services.open,
@@ -220,7 +222,14 @@ def grpc_beside(handler: RequestHandler, card: AgentCard, options: ServerOptions
         handler,
         address=f"{options.grpc_host}:{options.grpc_port}",
         extensions=card.capabilities.extensions,
+        authenticate=options.authenticate,
     )
+
+
+def authentication_of(options: ServerOptions) -> list[Middleware]:
+    if options.authenticate is None:
+        return []
+    return [Middleware(Authentication, authenticate=options.authenticate)]
 
 
 def closing_of(*, agents: Any, stores: list[Any]) -> list[tuple[str, Close]]:

@@ -1,0 +1,59 @@
+"""Who is calling: one check, the same on every binding."""
+
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+
+from a2a.types import HTTPAuthSecurityScheme, SecurityScheme
+from starlette.authentication import AuthCredentials, SimpleUser
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+logger = logging.getLogger(__name__)
+
+Authenticate = Callable[[Mapping[str, str]], str | Awaitable[str | None] | None]
+"""Given the headers of a call, under lower-case names, returns the caller's name; None refuses."""
+
+BEARER = {
+    "bearer": SecurityScheme(http_auth_security_scheme=HTTPAuthSecurityScheme(scheme="Bearer"))
+}
+UNAUTHENTICATED = "The call has no valid credentials."
+
+_PUBLIC_PATH = "/.well-known/agent-card.json"
+
+
+async def caller_name(authenticate: Authenticate, headers: Mapping[str, str]) -> str | None:
+    """The verified name; a check that breaks lets nobody in."""
+    try:
+        name = authenticate(headers)
+        return await name if inspect.isawaitable(name) else name
+    except Exception:
+        logger.exception("a call is refused because authenticate failed")
+        return None
+
+
+class Authentication:
+    """ASGI middleware that lets in whom `authenticate` knows; the card is for everyone."""
+
+    def __init__(self, app: ASGIApp, authenticate: Authenticate) -> None:
+        self._app = app
+        self._authenticate = authenticate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"].endswith(_PUBLIC_PATH):
+            await self._app(scope, receive, send)
+            return
+        name = await caller_name(self._authenticate, Headers(scope=scope))
+        if name:
+            scope = {**scope, "user": SimpleUser(name), "auth": AuthCredentials(["authenticated"])}
+            await self._app(scope, receive, send)
+        else:
+            await _refusal(scope, receive, send)
+
+
+_refusal = JSONResponse(
+    {"error": {"code": 401, "status": "UNAUTHENTICATED", "message": UNAUTHENTICATED}},
+    status_code=401,
+    headers={"WWW-Authenticate": "Bearer"},
+)
