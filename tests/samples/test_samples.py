@@ -10,11 +10,13 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
 from google.adk.apps import App
 from google.adk.cli.fast_api import get_fast_api_app
 
-from aion_adk import A2ABridgePlugin
+from aion_adk import A2ABridgePlugin, to_a2a
 from aion_adk.loader import find_agents
+from tests.serving import listening, reply_of, send
 
 SAMPLES = Path(__file__).parent.parent.parent / "samples"
 NAMES = sorted(path.parent.name for path in SAMPLES.glob("*/agent.py"))
@@ -91,10 +93,7 @@ def test_a_sample_answers_the_terminal_client(url: str, name: str, tmp_path: Pat
 
 async def test_every_sample_runs_under_adk_web() -> None:
     """B3, B4"""
-    app = get_fast_api_app(
-        agents_dir=str(SAMPLES), web=False, session_service_uri="memory://",
-        artifact_service_uri="memory://", use_local_storage=False,
-    )  # fmt: skip
+    app = adk_site()
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://adk", timeout=30) as client:
         assert (await client.get("/list-apps")).json() == NAMES
@@ -102,6 +101,27 @@ async def test_every_sample_runs_under_adk_web() -> None:
             events = await run_sse(client, name)
             assert not any(event.get("errorCode") or event.get("error") for event in events)
             assert SAID.get(name, "") in texts(events)
+
+
+async def test_a2a_can_be_served_next_to_adks_own_api() -> None:
+    site = adk_site()
+    echo = find_agents(str(SAMPLES / "echo")).agents["echo"]
+    site.router.routes[:0] = to_a2a(echo).mounted("/a2a/echo")
+    async with listening(lambda _: site) as url:
+        task = await send(f"{url}/a2a/echo", "hello")
+        async with httpx.AsyncClient() as client:
+            assert (await client.get(f"{url}/list-apps")).json() == NAMES
+    assert reply_of(task).startswith("You said: hello")
+
+
+def adk_site() -> FastAPI:
+    return get_fast_api_app(
+        agents_dir=str(SAMPLES),
+        web=False,
+        session_service_uri="memory://",
+        artifact_service_uri="memory://",
+        use_local_storage=False,
+    )
 
 
 async def run_sse(client: httpx.AsyncClient, name: str) -> list[dict[str, Any]]:
