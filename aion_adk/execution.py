@@ -85,6 +85,11 @@ class Execution:
         self.turn.client = context.call_context.state.get(CLIENT_SIDE)
         self.turn.session_id = plan.caller.session_id
 
+    @property
+    def deltas(self) -> int:
+        """How many chunks of text were streamed."""
+        return self._publisher.deltas
+
     async def announce(self) -> None:
         """The first event: the new task, or WORKING for a task that goes on.
 

@@ -34,6 +34,7 @@ from aion_adk.prompt import prompt_message
 from aion_adk.run import Run
 from aion_adk.session import refuse
 from aion_adk.stamp import Stamp, new_id
+from aion_adk.telemetry import observed_run
 from aion_adk.turn import STREAMING
 
 logger = logging.getLogger(__name__)
@@ -86,18 +87,20 @@ class ADKAgentExecutor(AgentExecutor):
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         request, execution = self._receive(context, event_queue)
-        await execution.announce()
-        try:
-            if isinstance(request, Waiting):
-                outcome = still_waiting(request)
-            else:
-                outcome = await execution.drive(request)
-        except asyncio.CancelledError:
-            await execution.stop()
-            raise
-        except Exception as error:
-            outcome = failure(error, task_id=context.task_id or "")
-        await execution.conclude(outcome)
+        with observed_run(context) as run:
+            await execution.announce()
+            try:
+                if isinstance(request, Waiting):
+                    outcome = still_waiting(request)
+                else:
+                    outcome = await execution.drive(request)
+            except asyncio.CancelledError:
+                await execution.stop()
+                raise
+            except Exception as error:
+                outcome = failure(error, task_id=context.task_id or "")
+            run.state, run.deltas = outcome.state, execution.deltas
+            await execution.conclude(outcome)
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         if context.message is None and (asked := waiting_of(context.current_task).asked):

@@ -36,6 +36,7 @@ class Publisher:
         self._artifact_ids = set(artifact_ids)
         self._shows_text_in_flight = shows_text_in_flight
         self._held: Task | None = None
+        self.deltas = 0
 
     @property
     def has_artifacts(self) -> bool:
@@ -62,6 +63,7 @@ class Publisher:
         match item:
             case TextDelta():
                 if self._shows_text_in_flight:
+                    self.deltas += 1
                     await self._send(self._sections.text(item))
             case DeltaEnd():
                 if update := self._sections.end(item.key):

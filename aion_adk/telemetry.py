@@ -1,0 +1,74 @@
+"""Runs as OpenTelemetry sees them: a span below the caller's, and a few measurements.
+
+Without an OpenTelemetry SDK in the process all of this is no-ops of its API.
+"""
+
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from a2a.server.agent_execution import RequestContext
+from a2a.types import TaskState
+from opentelemetry import metrics, propagate, trace
+from opentelemetry.context import Context
+from opentelemetry.trace import Span, Status, StatusCode
+
+_tracer = trace.get_tracer("aion_adk")
+_meter = metrics.get_meter("aion_adk")
+_runs = _meter.create_counter("aion_adk.runs", unit="{run}", description="Runs that ended.")
+_duration = _meter.create_histogram(
+    "aion_adk.run.duration", unit="s", description="How long a run took."
+)
+_deltas = _meter.create_counter(
+    "aion_adk.run.deltas", unit="{delta}", description="Chunks of text streamed by runs."
+)
+
+
+@dataclass(slots=True)
+class ObservedRun:
+    """What is known of a run when it ends; one that was stopped from outside has no state."""
+
+    state: TaskState | None = None
+    deltas: int = 0
+
+    @property
+    def state_name(self) -> str:
+        if self.state is None:
+            return "interrupted"
+        return TaskState.Name(self.state).removeprefix("TASK_STATE_").lower()
+
+
+@contextmanager
+def observed_run(context: RequestContext) -> Generator[ObservedRun, None, None]:
+    """Makes everything inside a child of the caller's span and measures it."""
+    run = ObservedRun()
+    started = time.perf_counter()
+    attributes = {"a2a.task.id": context.task_id or "", "a2a.context.id": context.context_id or ""}
+    parent = parent_of(context.call_context.state.get("headers") or {})
+    with _tracer.start_as_current_span("a2a.run", context=parent, attributes=attributes) as span:
+        try:
+            yield run
+        finally:
+            _close(span, run)
+            labels = {"a2a.task.state": run.state_name}
+            _runs.add(1, labels)
+            _duration.record(time.perf_counter() - started, labels)
+            if run.deltas:
+                _deltas.add(run.deltas, labels)
+
+
+def parent_of(headers: Mapping[str, str]) -> Context | None:
+    """The caller's span; None for the current one, which may be the web server's for this call."""
+    if "traceparent" not in headers:
+        return None
+    caller = propagate.extract(headers)
+    trace_id = trace.get_current_span(caller).get_span_context().trace_id
+    current = trace.get_current_span().get_span_context()
+    return None if current.is_valid and current.trace_id == trace_id else caller
+
+
+def _close(span: Span, run: ObservedRun) -> None:
+    span.set_attribute("a2a.task.state", run.state_name)
+    if run.state == TaskState.TASK_STATE_FAILED:
+        span.set_status(Status(StatusCode.ERROR))
