@@ -26,11 +26,9 @@ def caller_of(context: RequestContext, *, user_id: UserIdResolver | None = None)
     context_id = context.context_id or ""
     user = context.call_context.user
     authenticated = user.is_authenticated and bool(user.user_name)
-    if user_id is not None:
-        name = user_id(context)
-    else:
-        name = user.user_name if authenticated else f"A2A_USER_{context_id}"
-    return Caller(_short(name), session_id_of(context_id), authenticated)
+    verified = user.user_name if authenticated else f"A2A_USER_{context_id}"
+    name = user_id(context) if user_id else verified
+    return Caller(_short(name or verified), session_id_of(context_id), authenticated)
 
 
 def session_id_of(context_id: str) -> str:
