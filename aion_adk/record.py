@@ -16,7 +16,8 @@ class TaskRecord:
         self._task_id = task_id
         self._context = context
         self._version = TaskVersion.MISSING
-        self._versioned = not isinstance(store, LegacyTaskStoreAdapter)
+        plain = store.store if isinstance(store, LegacyTaskStoreAdapter) else None
+        self._at_once = getattr(plain, "at_once", False)
 
     async def load(self) -> Task | None:
         stored = await self._store.get(self._task_id, self._context)
@@ -26,17 +27,20 @@ class TaskRecord:
         return stored.task
 
     async def save(self, task: Task) -> None:
-        if not self._versioned:
+        """Writes the task; a cancellation on the way is delivered after it."""
+        if self._at_once:
             await self._write(task)
             return
-        # A write that is cancelled half way may have happened; without its version, no
-        # later write would be accepted.
         writing = asyncio.create_task(self._write(task))
         try:
             await asyncio.shield(writing)
         except asyncio.CancelledError:
+            # What is stored and what its readers know must not part.
             await asyncio.wait({writing})
-            raise
+            if current := asyncio.current_task():
+                current.uncancel()
+                current.cancel()
+            writing.result()
 
     async def _write(self, task: Task) -> None:
         # No event: the store would keep it for other processes to replay.

@@ -16,6 +16,7 @@ from a2a.types import (
 )
 from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError
 
+from aion_adk.audience import Answer, Audience
 from aion_adk.delta import is_transitory
 from aion_adk.inflight import TextInFlight
 from aion_adk.outbound import text_message
@@ -35,7 +36,6 @@ from aion_adk.subscription import Subscription
 logger = logging.getLogger(__name__)
 
 SECONDS_TO_STOP = 6.0
-_TURNS_FOR_READERS = 3
 
 Execute = Callable[["Run"], Awaitable[None]]
 Notify = Callable[[TaskEvent], None]
@@ -62,16 +62,13 @@ class Run(EventQueue):
         notify: Notify,
         final_task: bool = False,
     ) -> None:
-        loop = asyncio.get_running_loop()
         self.context = context
         self.task: Task | None = None
-        self.first: asyncio.Future[Task | Message] = loop.create_future()
-        self.settled: asyncio.Future[Task | Message] = loop.create_future()
-        self.released: asyncio.Future[None] = loop.create_future()
+        self.released: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._audience = Audience()
         self._record = record
         self._notify = notify
         self._final_task = final_task
-        self._readers: list[Subscription] = []
         self._text = TextInFlight()
         self._applying = asyncio.Lock()
         self._worker: asyncio.Task[None] | None = None
@@ -82,6 +79,14 @@ class Run(EventQueue):
     @property
     def task_id(self) -> str:
         return self.context.task_id or ""
+
+    @property
+    def first(self) -> asyncio.Future[Answer]:
+        return self._audience.first
+
+    @property
+    def settled(self) -> asyncio.Future[Answer]:
+        return self._audience.settled
 
     @property
     def over(self) -> bool:
@@ -114,7 +119,7 @@ class Run(EventQueue):
 
     async def announce(self) -> None:
         """The task as the server makes it, for a caller that cannot wait for the executor's."""
-        if self.task is None and not self._over:
+        if self.task is None and not self._announced and not self._over:
             self._announced = True
             await self._apply(self._stamp.new_task(self.context.message or Message()))
 
@@ -151,28 +156,25 @@ class Run(EventQueue):
         # An event that is being saved is in the task already but not yet with the readers.
         async with self._applying:
             self._catch_up(reader)
-            self._readers.append(reader)
+            self._audience.add(reader)
         try:
             async for event in reader.events():
                 yield event
         finally:
-            self._readers.remove(reader)
+            self._audience.remove(reader)
 
     @property
     def _stamp(self) -> Stamp:
         return Stamp(task_id=self.task_id, context_id=self.context.context_id or "")
 
     def _catch_up(self, reader: Subscription) -> None:
-        if self.settled.done() and (error := self.settled.exception()):
-            reader.close(error if isinstance(error, Exception) else None)
-        elif self.settled.done() and isinstance(answer := self.settled.result(), Message):
-            reader.push(answer)
-            reader.close()
-        elif self.first.done() and self.task is not None:
-            reader.push(copy_of(self.task))
-            for update in self._text.so_far():
-                reader.push(update)
-        if self._over:
+        if not self.first.done() or self.first.exception():
+            return
+        answer = self.first.result()
+        reader.push(copy_of(self.task) if self.task is not None else answer)
+        for update in self._text.so_far():
+            reader.push(update)
+        if self._over and not self.settled.exception():
             reader.close()
 
     async def _work(self, execute: Execute) -> None:
@@ -199,7 +201,7 @@ class Run(EventQueue):
         if self._over:
             return
         if self.task is None or (self._worker and not self.first.done()):
-            self._settle(error)
+            self._audience.settle(error)
             self._end()
             return
         message = text_message(str(error), message_id=new_id())
@@ -245,7 +247,7 @@ class Run(EventQueue):
             task = self._updated(event)
             if _settled_state(event) is not None:
                 for update in self._text.close():
-                    self._show(update)
+                    self._audience.show(update)
             unfinished = isinstance(event, TaskArtifactUpdateEvent) and not event.last_chunk
             if unfinished or await self._saved(task):
                 self.task = task
@@ -260,7 +262,9 @@ class Run(EventQueue):
         except Exception:
             error_id = new_id()
             logger.exception("task %s not saved, error id %s", self.task_id, error_id)
-            self._settle(InternalError(f"The task could not be saved. Error id: {error_id}"))
+            self._audience.settle(
+                InternalError(f"The task could not be saved. Error id: {error_id}")
+            )
             self._end()
             self._interrupt()
             return False
@@ -272,14 +276,14 @@ class Run(EventQueue):
         stored = await self._record.load()
         if stored and stored.status.state in SETTLED_STATES:
             self.task = stored
-            self._show(
+            self._audience.show(
                 TaskStatusUpdateEvent(
                     task_id=stored.id, context_id=stored.context_id, status=stored.status
                 )
             )
-            self._settle(copy_of(stored))
+            self._audience.settle(copy_of(stored))
         else:
-            self._settle(InternalError("The task was changed by another writer."))
+            self._audience.settle(InternalError("The task was changed by another writer."))
         self._end()
         self._interrupt()
 
@@ -310,30 +314,16 @@ class Run(EventQueue):
         if repeats:
             self._announced = False
         if not repeats or state is not None:
-            self._show(copy_of(task) if whole else event)
+            self._audience.show(copy_of(task) if whole else event)
         if state is not None:
-            self._settle(copy_of(task))
+            self._audience.settle(copy_of(task))
         if state in TERMINAL_STATES:
             self._end()
-
-    def _settle(self, result: Task | Message | Exception) -> None:
-        """Answers every caller so far; the readers have seen their last event."""
-        for future in (self.first, self.settled):
-            if future.done():
-                continue
-            if isinstance(result, Exception):
-                future.set_exception(result)
-                future.exception()  # a caller may be gone; its exception is not unhandled then
-            else:
-                future.set_result(result)
-        for reader in self._readers:
-            reader.close(result if isinstance(result, Exception) else None)
 
     def _end(self) -> None:
         """Takes no further event."""
         self._over = True
-        for reader in self._readers:
-            reader.close()
+        self._audience.dismiss()
 
     async def _answer_directly(self, message: Message) -> None:
         if self._announced:
@@ -342,25 +332,14 @@ class Run(EventQueue):
             return
         if self.task is not None:
             raise InvalidAgentResponseError("A Message cannot follow a Task.")
-        self._show(message)
-        self._settle(message)
+        self._audience.show(message)
+        self._audience.settle(message)
         self._end()
 
     async def _pass_text(self, event: TaskArtifactUpdateEvent) -> None:
         self._text.take(event)
-        self._show(event)
-        await self._let_readers_take_it()
-
-    async def _let_readers_take_it(self) -> None:
-        """A chunk leaves before the next one is made, unless its reader is still writing."""
-        for _ in range(_TURNS_FOR_READERS):
-            if not any(reader.behind for reader in self._readers):
-                return
-            await asyncio.sleep(0)
-
-    def _show(self, event: Event) -> None:
-        for reader in self._readers:
-            reader.push(event)
+        self._audience.show(event)
+        await self._audience.take_it()
 
 
 def _settled_state(event: TaskEvent) -> TaskState | None:

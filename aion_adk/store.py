@@ -27,6 +27,9 @@ class MemoryTaskStore(TaskStore):
     stays as it is: to write to it is a ConcurrentTaskModificationError.
     """
 
+    at_once = True
+    """A write never waits, so that no cancellation can come between it and what follows."""
+
     def __init__(
         self,
         *,
