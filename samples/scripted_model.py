@@ -26,13 +26,13 @@ class ScriptedLlm(BaseLlm):
     ) -> AsyncGenerator[LlmResponse, None]:
         said = self.script(llm_request)
         if isinstance(said, types.FunctionCall):
-            yield LlmResponse(content=_content(types.Part(function_call=said)))
+            yield _response(types.Part(function_call=said))
             return
         if stream:
             for word in said.split(" "):
-                yield LlmResponse(content=_content(types.Part(text=f"{word} ")), partial=True)
+                yield _response(types.Part(text=f"{word} "), partial=True)
                 await asyncio.sleep(SECONDS_A_WORD)
-        yield LlmResponse(content=_content(types.Part(text=said)))
+        yield _response(types.Part(text=said))
 
 
 def last_text(request: LlmRequest) -> str:
@@ -52,5 +52,9 @@ def tool_result(request: LlmRequest, tool: str) -> dict[str, object] | None:
     return None
 
 
-def _content(part: types.Part) -> types.Content:
-    return types.Content(role="model", parts=[part])
+def _response(part: types.Part, *, partial: bool = False) -> LlmResponse:
+    usage = types.GenerateContentResponseUsageMetadata(
+        prompt_token_count=0, candidates_token_count=0, total_token_count=0
+    )
+    content = types.Content(role="model", parts=[part])
+    return LlmResponse(content=content, partial=partial, usage_metadata=usage)

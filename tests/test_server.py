@@ -1,6 +1,7 @@
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -247,3 +248,13 @@ async def test_closing_twice_closes_once() -> None:
     await app.aclose()
     await app.aclose()
     assert remote.closed == ["remote"]
+
+
+async def test_a_mounted_agent_with_a_database_answers_without_its_lifespan(
+    tmp_path: Path,
+) -> None:
+    app = to_a2a(agent(), database_url=f"sqlite+aiosqlite:///{tmp_path}/tasks.db")
+    async with asgi(Starlette(routes=app.mounted("/greeter"))) as client:
+        response = await client.post("/greeter", json=RPC, headers=HEADERS)
+    await app.aclose()
+    assert response.json()["result"]["task"]["status"]["state"] == "TASK_STATE_COMPLETED"

@@ -129,15 +129,19 @@ class Transcript:
             self._speech.say(artifact.artifact_id, text, heading=heading)
 
     def _finish_artifact(self, artifact_id: str) -> None:
-        for part in self._unfinished.pop(artifact_id).parts:
-            self._attachment(part)
+        self._attachments(self._unfinished.pop(artifact_id))
 
     def _artifact(self, artifact: Artifact) -> None:
         self._say(artifact)
         self._speech.end(artifact.artifact_id)
-        whole = Artifact()
+        whole = Artifact(name=artifact.name)
         _append(whole, artifact)
-        for part in whole.parts:
+        self._attachments(whole)
+
+    def _attachments(self, artifact: Artifact) -> None:
+        if artifact.name and any(part.HasField("data") for part in artifact.parts):
+            self._view.note(f"{artifact.name}:")
+        for part in artifact.parts:
             self._attachment(part)
 
     def _attachment(self, part: Part) -> None:

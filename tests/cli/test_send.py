@@ -1,5 +1,7 @@
 import asyncio
 import json
+import re
+import signal
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
@@ -70,6 +72,21 @@ async def test_text_is_on_standard_output_before_the_agent_has_finished() -> Non
         agent.go_on.set()
         rest, _ = await program.communicate()
     assert (first, rest) == (b"first ", b"last\n")
+
+
+async def test_a_client_that_is_interrupted_says_that_the_task_goes_on() -> None:
+    async with serving(Waiting(name="waiting")) as url, asyncio.timeout(40):
+        program = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "aion_adk", "send", url, "hi"),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        assert program.stdout
+        await program.stdout.read(100)
+        program.send_signal(signal.SIGINT)
+        _, told = await program.communicate()
+    assert program.returncode == 130
+    assert re.fullmatch(rb"Stopped listening; task [0-9a-f-]{36} goes on\.\n", told)
 
 
 class Describing(BaseAgent):
