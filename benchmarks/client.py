@@ -41,7 +41,12 @@ class _Connection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
+    @property
+    def open(self) -> bool:
+        return self._transport is not None
+
     def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
         if self._done and not self._done.done():
             self._done.set_exception(exc or ConnectionError("the server closed the connection"))
 
@@ -126,6 +131,8 @@ class Client:
         self._idle, self._held = [], []
 
     async def _ask(self, request: bytes) -> Answer:
+        # A server closes connections that were idle for long.
+        self._idle = [connection for connection in self._idle if connection.open]
         connection = self._idle.pop() if self._idle else await self._connect()
         answer = await connection.ask(request)
         self._idle.append(connection)
