@@ -1,0 +1,181 @@
+"""JSON-RPC: the calls that carry an agent's answer are answered directly, all others by a2a-sdk.
+
+A call that is not plainly well formed is a2a-sdk's too, so that there is one set of errors.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+from a2a.server.context import ServerCallContext
+from a2a.server.events import Event
+from a2a.server.request_handlers.request_handler import RequestHandler
+from a2a.server.request_handlers.response_helpers import build_error_response
+from a2a.server.routes.common import ServerCallContextBuilder
+from a2a.types import SendMessageRequest, SubscribeToTaskRequest
+from a2a.utils.constants import PROTOCOL_VERSION_1_0, VERSION_HEADER
+from a2a.utils.errors import A2AError
+from google.protobuf.json_format import ParseDict, ParseError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from aion_adk.wire import to_json
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+_PARAMS = {
+    "SendMessage": SendMessageRequest,
+    "SendStreamingMessage": SendMessageRequest,
+    "SubscribeToTask": SubscribeToTaskRequest,
+}
+_MEMBERS = frozenset({"jsonrpc", "id", "method", "params"})
+_STREAM_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
+
+
+@dataclass(frozen=True)
+class _Call:
+    id: str | int
+    method: str
+    params: SendMessageRequest | SubscribeToTaskRequest
+
+    @cached_property
+    def opening(self) -> str:
+        return f'{{"jsonrpc":"2.0","id":{json.dumps(self.id)},"result":'
+
+
+class JsonRpc:
+    """The endpoint of one agent; `others` answers every call that is not answered here."""
+
+    def __init__(
+        self, handler: RequestHandler, contexts: ServerCallContextBuilder, *, others: Endpoint
+    ) -> None:
+        self._handler = handler
+        self._contexts = contexts
+        self._others = others
+
+    async def answer(self, request: Request) -> Response:
+        call = await _call_of(request)
+        if call is None:
+            return await self._others(request)
+        context = self._contexts.build(request)
+        context.tenant = call.params.tenant
+        context.state["method"] = call.method
+        context.state["request_id"] = call.id
+        try:
+            return await self._answer(call, context)
+        except A2AError as error:
+            return _json_response(_error(call, error))
+
+    async def _answer(self, call: _Call, context: ServerCallContext) -> Response:
+        if isinstance(call.params, SubscribeToTaskRequest):
+            return await _stream(call, self._handler.on_subscribe_to_task(call.params, context))
+        if call.method == "SendStreamingMessage":
+            return await _stream(call, self._handler.on_message_send_stream(call.params, context))
+        result = await self._handler.on_message_send(call.params, context)
+        return _json_response(_result(call, result))
+
+
+class EventStream(Response):
+    """Server-sent events, each written as it comes; ends when the client leaves."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, events: AsyncGenerator[str, None]) -> None:
+        super().__init__(headers=_STREAM_HEADERS)
+        del self.headers["content-length"]
+        self._events = events
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        client_is_there = asyncio.timeout(None)
+        watcher = asyncio.create_task(_watch(receive, client_is_there))
+        try:
+            async with client_is_there:
+                await self._write(send)
+        except TimeoutError:
+            if not client_is_there.expired():
+                raise
+        finally:
+            watcher.cancel()
+
+    async def _write(self, send: Send) -> None:
+        start = {"status": self.status_code, "headers": self.raw_headers}
+        await send({"type": "http.response.start", **start})
+        async with aclosing(self._events) as events:
+            async for event in events:
+                body = event.encode()
+                await send({"type": "http.response.body", "body": body, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _watch(receive: Receive, client_is_there: asyncio.Timeout) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    client_is_there.reschedule(asyncio.get_running_loop().time())
+
+
+async def _call_of(request: Request) -> _Call | None:
+    """A call that is plainly one of ours; None for every other, to be answered elsewhere."""
+    if request.headers.get(VERSION_HEADER) != PROTOCOL_VERSION_1_0:
+        return None
+    try:
+        body: Any = json.loads(await request.body())
+    except (HTTPException, ValueError):
+        return None
+    if not isinstance(body, dict):
+        return None
+    members = cast(dict[str, Any], body)
+    id_, method = members.get("id"), members.get("method")
+    params = members.get("params", {})
+    if (
+        members.get("jsonrpc") != "2.0"
+        or not isinstance(id_, str | int)
+        or isinstance(id_, bool)
+        or not isinstance(params, dict)
+        or not isinstance(method, str)
+        or method not in _PARAMS
+        or not members.keys() <= _MEMBERS
+    ):
+        return None
+    try:
+        fields = cast(dict[str, Any], params)
+        parsed = ParseDict(fields, _PARAMS[method](), ignore_unknown_fields=True)
+    except ParseError:
+        return None
+    return _Call(id_, method, parsed)
+
+
+async def _stream(call: _Call, events: AsyncGenerator[Event, None]) -> Response:
+    """A refusal is an ordinary answer: the stream begins with its first event."""
+    first = await anext(events, None)
+    return EventStream(_frames(call, first, events))
+
+
+async def _frames(
+    call: _Call, first: Event | None, events: AsyncGenerator[Event, None]
+) -> AsyncGenerator[str, None]:
+    async with aclosing(events):
+        try:
+            if first is not None:
+                yield f"data: {_result(call, first)}\n\n"
+            async for event in events:
+                yield f"data: {_result(call, event)}\n\n"
+        except A2AError as error:
+            yield f"event: error\ndata: {_error(call, error)}\n\n"
+
+
+def _result(call: _Call, event: Event) -> str:
+    return f"{call.opening}{to_json(event)}}}"
+
+
+def _error(call: _Call, error: A2AError) -> str:
+    return json.dumps(build_error_response(call.id, error), ensure_ascii=False)
+
+
+def _json_response(content: str) -> Response:
+    return Response(content, media_type="application/json")

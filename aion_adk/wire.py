@@ -1,0 +1,152 @@
+"""A2A events as JSON text, written directly where protobuf's own conversion would take longest.
+
+Whatever is rare (files, data, numbers in metadata, extensions) goes through protobuf; the
+result is the same JSON either way.
+"""
+
+import json
+
+from a2a.types import (
+    Artifact,
+    Message,
+    Part,
+    Role,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskState,
+    TaskStatus,
+    TaskStatusUpdateEvent,
+)
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message as Proto
+from google.protobuf.struct_pb2 import Struct
+
+WireEvent = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_STATES = {number: _encode(name) for name, number in TaskState.items()}
+_ROLES = {number: _encode(name) for name, number in Role.items()}
+
+
+def to_json(event: WireEvent) -> str:
+    """`event` as a `StreamResponse` or a `SendMessageResponse`: under the name of its kind."""
+    match event:
+        case TaskArtifactUpdateEvent():
+            return f'{{"artifactUpdate":{_artifact_update(event)}}}'
+        case TaskStatusUpdateEvent():
+            return f'{{"statusUpdate":{_status_update(event)}}}'
+        case Task():
+            return f'{{"task":{_task(event)}}}'
+        case Message():
+            return f'{{"message":{_message(event)}}}'
+
+
+def _artifact_update(update: TaskArtifactUpdateEvent) -> str:
+    fields = _ids(update)
+    if update.HasField("artifact"):
+        fields.append(f'"artifact":{_artifact(update.artifact)}')
+    if update.append:
+        fields.append('"append":true')
+    if update.last_chunk:
+        fields.append('"lastChunk":true')
+    if update.HasField("metadata"):
+        fields.append(f'"metadata":{_struct(update.metadata)}')
+    return f"{{{','.join(fields)}}}"
+
+
+def _status_update(update: TaskStatusUpdateEvent) -> str:
+    fields = _ids(update)
+    if update.HasField("status"):
+        fields.append(f'"status":{_status(update.status)}')
+    if update.HasField("metadata"):
+        fields.append(f'"metadata":{_struct(update.metadata)}')
+    return f"{{{','.join(fields)}}}"
+
+
+def _task(task: Task) -> str:
+    fields: list[str] = []
+    if task.id:
+        fields.append(f'"id":{_encode(task.id)}')
+    if task.context_id:
+        fields.append(f'"contextId":{_encode(task.context_id)}')
+    if task.HasField("status"):
+        fields.append(f'"status":{_status(task.status)}')
+    if task.artifacts:
+        fields.append(f'"artifacts":[{",".join(map(_artifact, task.artifacts))}]')
+    if task.history:
+        fields.append(f'"history":[{",".join(map(_message, task.history))}]')
+    if task.HasField("metadata"):
+        fields.append(f'"metadata":{_struct(task.metadata)}')
+    return f"{{{','.join(fields)}}}"
+
+
+def _status(status: TaskStatus) -> str:
+    fields: list[str] = []
+    if status.state:
+        fields.append(f'"state":{_STATES.get(status.state, status.state)}')
+    if status.HasField("message"):
+        fields.append(f'"message":{_message(status.message)}')
+    if status.HasField("timestamp"):
+        fields.append(f'"timestamp":"{status.timestamp.ToJsonString()}"')
+    return f"{{{','.join(fields)}}}"
+
+
+def _message(message: Message) -> str:
+    if message.extensions or message.reference_task_ids:
+        return _rare(message)
+    fields: list[str] = []
+    if message.message_id:
+        fields.append(f'"messageId":{_encode(message.message_id)}')
+    if message.context_id:
+        fields.append(f'"contextId":{_encode(message.context_id)}')
+    if message.task_id:
+        fields.append(f'"taskId":{_encode(message.task_id)}')
+    if message.role:
+        fields.append(f'"role":{_ROLES.get(message.role, message.role)}')
+    if message.parts:
+        fields.append(f'"parts":[{",".join(map(_part, message.parts))}]')
+    if message.HasField("metadata"):
+        fields.append(f'"metadata":{_struct(message.metadata)}')
+    return f"{{{','.join(fields)}}}"
+
+
+def _artifact(artifact: Artifact) -> str:
+    if artifact.extensions or artifact.description or artifact.HasField("metadata"):
+        return _rare(artifact)
+    fields: list[str] = []
+    if artifact.artifact_id:
+        fields.append(f'"artifactId":{_encode(artifact.artifact_id)}')
+    if artifact.name:
+        fields.append(f'"name":{_encode(artifact.name)}')
+    if artifact.parts:
+        fields.append(f'"parts":[{",".join(map(_part, artifact.parts))}]')
+    return f"{{{','.join(fields)}}}"
+
+
+def _part(part: Part) -> str:
+    plain = part.HasField("text") and not part.filename and not part.media_type
+    if plain and not part.HasField("metadata"):
+        return f'{{"text":{_encode(part.text)}}}'
+    return _rare(part)
+
+
+def _struct(struct: Struct) -> str:
+    fields: list[str] = []
+    for key, value in struct.fields.items():
+        if not value.HasField("string_value"):
+            return _rare(struct)
+        fields.append(f"{_encode(key)}:{_encode(value.string_value)}")
+    return f"{{{','.join(fields)}}}"
+
+
+def _ids(update: TaskStatusUpdateEvent | TaskArtifactUpdateEvent) -> list[str]:
+    fields: list[str] = []
+    if update.task_id:
+        fields.append(f'"taskId":{_encode(update.task_id)}')
+    if update.context_id:
+        fields.append(f'"contextId":{_encode(update.context_id)}')
+    return fields
+
+
+def _rare(proto: Proto) -> str:
+    return _encode(MessageToDict(proto))
