@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from aion_adk.drivers.langchain import LangChainAgent
     from aion_adk.drivers.langgraph import LangGraphAgent
     from aion_adk.drivers.n8n import N8nAgent
+    from aion_adk.drivers.openclaw import OpenClawAgent
 
 __all__ = [
     "AdapterAgent",
@@ -23,6 +24,7 @@ __all__ = [
     "LangGraphAgent",
     "MissingExtra",
     "N8nAgent",
+    "OpenClawAgent",
     "load_agent",
     "register_driver",
 ]
@@ -31,6 +33,7 @@ _LOADED_WHEN_NAMED = {
     "LangChainAgent": "langchain",
     "LangGraphAgent": "langgraph",
     "N8nAgent": "n8n",
+    "OpenClawAgent": "openclaw",
 }
 
 

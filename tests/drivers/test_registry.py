@@ -93,6 +93,7 @@ def test_importing_the_package_needs_no_framework() -> None:
         "    sys.modules[name] = None\n"
         "import aion_adk, aion_adk.drivers\n"
         "aion_adk.drivers.CallableAgent('a', str.upper)\n"
+        "aion_adk.drivers.N8nAgent, aion_adk.drivers.OpenClawAgent\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -1,0 +1,144 @@
+"""The OpenClaw command line as an agent."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import signal
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Unpack, cast
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from a2a.types import Part
+from google.adk.agents.invocation_context import InvocationContext
+from pydantic import Field
+from typing_extensions import override
+
+from aion_adk.drivers.answer import Answer
+from aion_adk.drivers.driver import Answered, Driver, DriverOptions
+from aion_adk.drivers.inputs import json_object
+from aion_adk.drivers.request import conversation_id, text_of_request
+from aion_adk.errors import TaskFailed
+from aion_adk.values import object_of
+
+logger = logging.getLogger(__name__)
+
+_SECONDS_TO_TERMINATE = 2.0
+_LOGGED = 2000
+
+_Loop = asyncio.AbstractEventLoop
+_locks: WeakKeyDictionary[_Loop, WeakValueDictionary[str, asyncio.Lock]] = WeakKeyDictionary()
+
+
+class OpenClawOptions(DriverOptions, total=False):
+    """Keyword options of OpenClawAgent."""
+
+    command: Sequence[str]
+    arguments: Sequence[str]
+    state_dir: str | Path | None
+    working_dir: str | Path | None
+    env: Mapping[str, str]
+
+
+class OpenClawAgent(Driver):
+    """Runs `command` with `arguments` for each turn, the prompt on its standard input.
+
+    Each conversation has a session id of its own. Runs that share a `state_dir` wait for each
+    other. A run is a process group: when it is cancelled or late, all of it is ended.
+    """
+
+    references: ClassVar[frozenset[str]] = frozenset()
+
+    command: tuple[str, ...] = Field(default=("openclaw",), min_length=1)
+    arguments: tuple[str, ...] = ("agent", "exec", "--json", "--message-file", "-")
+    state_dir: Path | None = None
+    working_dir: Path | None = None
+    env: dict[str, str] = Field(default_factory=dict[str, str], repr=False)
+
+    def __init__(self, name: str, **options: Unpack[OpenClawOptions]) -> None:
+        super().__init__(name=name, **options)
+
+    @override
+    async def _answer(self, ctx: InvocationContext) -> AsyncGenerator[Answered, None]:
+        async with self._lock():
+            output = await self._run(text_of_request(ctx), session_id=conversation_id(ctx))
+        answer = Answer(ctx)
+        answer.add(_parts_of(_result_in(output)))
+        for event in answer.whole():
+            yield event
+
+    def _lock(self) -> asyncio.Lock:
+        locks = _locks.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
+        return locks.setdefault(str(self.state_dir or "").strip(), asyncio.Lock())
+
+    async def _run(self, prompt: str, *, session_id: str) -> str:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self.command,
+                *self.arguments,
+                "--session-id",
+                session_id,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                cwd=self.working_dir,
+                env=self._environment(),
+                start_new_session=True,
+            )
+        except OSError as error:
+            logger.exception("%s: %s could not be started", self.name, self.command[0])
+            raise TaskFailed("The OpenClaw agent could not be started.") from error
+        try:
+            output, errors = await process.communicate(prompt.encode())
+        finally:
+            await _end_group(process)
+        if process.returncode:
+            shown = errors.decode(errors="replace")[-_LOGGED:]
+            logger.warning("%s: openclaw ended with %s: %s", self.name, process.returncode, shown)
+        return output.decode(errors="replace")
+
+    def _environment(self) -> dict[str, str]:
+        state = {"OPENCLAW_STATE_DIR": str(self.state_dir)} if self.state_dir else {}
+        return {**os.environ, **state, **self.env}
+
+
+async def _end_group(process: asyncio.subprocess.Process) -> None:
+    """Ends the process and whatever it started; what does not stop when asked is killed."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), _SECONDS_TO_TERMINATE)
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def _result_in(output: str) -> dict[str, Any]:
+    """The JSON object that the command printed, whatever it logged before it."""
+    candidates = [output, *reversed(output.splitlines()), output[max(output.find("{"), 0) :]]
+    for candidate in candidates:
+        if (found := json_object(candidate)) is not None:
+            return found
+    logger.error("openclaw printed no JSON object: %s", output[-_LOGGED:])
+    raise TaskFailed("The OpenClaw agent gave no answer.")
+
+
+def _parts_of(result: dict[str, Any]) -> list[Part]:
+    if result.get("ok") is False or (result.get("error") and not result.get("payloads")):
+        logger.error("openclaw failed: %s", json.dumps(result.get("error"))[:_LOGGED])
+        raise TaskFailed("The OpenClaw agent failed.")
+    payloads = result.get("payloads")
+    items = cast(list[Any], payloads) if isinstance(payloads, list) else []
+    parts = [part for item in items for part in _payload_parts(object_of(item))]
+    final = result.get("final")
+    return parts or ([Part(text=final)] if isinstance(final, str) and final else [])
+
+
+def _payload_parts(payload: Mapping[str, Any]) -> list[Part]:
+    text, media = payload.get("text"), payload.get("mediaUrl")
+    parts = [Part(text=text)] if isinstance(text, str) and text else []
+    # A path on this machine is not for a caller to read.
+    if isinstance(media, str) and media.startswith(("http://", "https://")):
+        parts.append(Part(url=media))
+    return parts
