@@ -1,5 +1,7 @@
 import asyncio
-from collections.abc import AsyncGenerator
+import threading
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
 
 import pytest
 from a2a.server.context import ServerCallContext
@@ -7,10 +9,18 @@ from a2a.server.tasks import InMemoryTaskStore
 from a2a.types import Task
 from a2a.utils.errors import UnsupportedOperationError
 from google.adk.agents.invocation_context import InvocationContext
+from google.adk.agents.llm_agent import LlmAgent
 from google.adk.events import Event
+from google.adk.tools.tool_context import ToolContext
 
+from aion_adk.emit import emit_message
+from aion_adk.executor import ADKAgentExecutor
+from aion_adk.handler import BridgeRequestHandler
+from aion_adk.options import ServerOptions
+from aion_adk.server import runner_for
 from aion_adk.snapshot import TERMINAL_STATES
 from tests.handling import (
+    IMMEDIATELY,
     Acting,
     ask,
     asking,
@@ -22,6 +32,7 @@ from tests.handling import (
     state_of,
     subscribe,
 )
+from tests.models import ScriptedModel, call, text
 from tests.test_handler import Held, asked, asks_back, echo
 
 
@@ -98,3 +109,53 @@ async def test_a_reader_of_a_parked_task_gets_it_and_the_stream_ends() -> None:
     assert [shape_of(event) for event in await subscribe(handler, task.id)] == [
         "task INPUT_REQUIRED"
     ]
+
+
+async def test_cancel_reaches_the_tool_that_runs() -> None:
+    """F3"""
+    entered, stopped = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> str:
+        """Waits."""
+        entered.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            stopped.set()
+            raise
+        return "never"
+
+    handler = handler_of_tool(wait)
+    task = await ask(handler, "go", configuration=IMMEDIATELY)
+    await asyncio.wait_for(entered.wait(), 10)
+    assert state_of(await cancel(handler, task.id)) == "CANCELED"
+    await asyncio.wait_for(stopped.wait(), 10)
+
+
+async def test_a_tool_that_runs_on_in_its_thread_changes_nothing_any_more() -> None:
+    """F3, E1"""
+    entered, release, left = threading.Event(), threading.Event(), threading.Event()
+
+    def block(tool_context: ToolContext) -> str:
+        """Blocks."""
+        entered.set()
+        release.wait(10)
+        emit_message(tool_context, "too late")
+        left.set()
+        return "late"
+
+    handler = handler_of_tool(block)
+    task = await ask(handler, "go", configuration=IMMEDIATELY)
+    assert await asyncio.to_thread(entered.wait, 10)
+    canceled = await cancel(handler, task.id)
+    release.set()
+    assert await asyncio.to_thread(left.wait, 10)
+    await asyncio.sleep(0)
+    assert await look_up(handler, task.id) == canceled
+    assert "too late" not in str(canceled)
+
+
+def handler_of_tool(tool: Callable[..., Any]) -> BridgeRequestHandler:
+    model = ScriptedModel(steps=[[call(tool.__name__, call_id="1")], [text("ok")]])
+    agent = LlmAgent(name="agent", model=model, tools=[tool])
+    return handler_of(ADKAgentExecutor(runner_for(agent, ServerOptions())))
