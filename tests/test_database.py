@@ -1,4 +1,5 @@
 import asyncio
+import os
 import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -30,7 +31,8 @@ from tests.test_handler import Held
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
-    return f"sqlite+aiosqlite:///{tmp_path}/tasks.db"
+    """SQLite, or the database that the environment names: the tests hold for PostgreSQL too."""
+    return os.environ.get("TEST_DATABASE_URL", f"sqlite+aiosqlite:///{tmp_path}/tasks.db")
 
 
 @pytest.fixture
