@@ -28,6 +28,7 @@ from aion_adk.formats.said import (
     StepStarted,
 )
 from aion_adk.formats.tools import ToolCall
+from aion_adk.formats.usage import agui_usage
 
 AGUIEvent = dict[str, Any]
 
@@ -217,20 +218,7 @@ def _interrupt(call: ToolCall, paused: Paused) -> dict[str, Any]:
 
 
 def _usage(usage: dict[str, int]) -> dict[str, Any]:
-    """The token counts; ADK counts thinking beside the answer, AG-UI as a part of it."""
-    if not usage:
-        return {}
-    thinking = usage.get("thoughts_token_count", 0)
-    counted = {
-        "inputTokens": usage.get("prompt_token_count", 0),
-        "outputTokens": usage.get("candidates_token_count", 0) + thinking,
-        "totalTokens": usage.get("total_token_count", 0),
-    }
-    if thinking:
-        counted["reasoningTokens"] = thinking
-    if "cached_content_token_count" in usage:
-        counted["cachedInputTokens"] = usage["cached_content_token_count"]
-    return {"usage": [counted]}
+    return {"usage": agui_usage(usage)} if usage else {}
 
 
 def _canonical(kind: CanonicalType) -> dict[str, Any]:

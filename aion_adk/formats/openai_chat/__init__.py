@@ -1,0 +1,1 @@
+"""OpenAI Chat Completions: requests as turns, turns as chunks and whole answers."""

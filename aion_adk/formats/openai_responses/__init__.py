@@ -1,0 +1,1 @@
+"""The OpenAI Responses API: requests as turns, turns as events and whole responses."""
