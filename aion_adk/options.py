@@ -57,6 +57,9 @@ class ServerOptions:
     thoughts: show every client what the model says it thinks
     direct_messages: let an agent answer with a bare Message and no task; the task of a request
         is then shown only when there is something to say
+    agui: serve AG-UI clients at `/agui` (extra `agui`)
+    openai: serve OpenAI clients at `/v1`
+    cors_origins: pages of these origins may call the server from a browser; "*" for any
     final_task: end a stream with the whole task in place of its last status
     grpc_port: serve gRPC too, on this port (extra `grpc`); 0 takes a free one
     grpc_host: the address that gRPC listens on
@@ -89,6 +92,9 @@ class ServerOptions:
     tool_activity: bool = False
     thoughts: bool = False
     direct_messages: bool = False
+    agui: bool = False
+    openai: bool = False
+    cors_origins: Sequence[str] = ()
     final_task: bool = False
     grpc_port: int | None = None
     grpc_host: str = "127.0.0.1"
@@ -129,6 +135,9 @@ class OptionKeywords(TypedDict, total=False):
     tool_activity: bool
     thoughts: bool
     direct_messages: bool
+    agui: bool
+    openai: bool
+    cors_origins: Sequence[str]
     final_task: bool
     grpc_port: int | None
     grpc_host: str

@@ -18,12 +18,15 @@ from google.adk.runners import Runner
 from google.adk.sessions import BaseSessionService, InMemorySessionService
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aion_adk.auth import Authentication
 from aion_adk.card import Servable, nodes_of
 from aion_adk.discovery import CallContexts, card_of, card_routes, extended_card_for
+from aion_adk.endpoints.openai import OpenAIEndpoint
+from aion_adk.endpoints.turns import CONTEXT_HEADER, TASK_HEADER, Turns
 from aion_adk.errors import LoadError
 from aion_adk.executor import ADKAgentExecutor
 from aion_adk.extensions import ExtensionHeaders
@@ -143,8 +146,13 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
     gate = Gate(handler, extensions=card.capabilities.extensions)
     return A2AApp(
         card=card,
-        routes=[*card_routes(card, options), *protocol_routes(gate, options)],
+        routes=[
+            *card_routes(card, options),
+            *front_end_routes(gate, card, options, agent_name=app_name_of(agent)),
+            *protocol_routes(gate, options),
+        ],
         middleware=[
+            *cors(options),
             Middleware(ExtensionHeaders, declared=card.capabilities.extensions),
             Middleware(Heartbeats, seconds=options.heartbeat),
             *authentication_of(options),
@@ -215,6 +223,35 @@ def protocol_routes(handler: RequestHandler, options: ServerOptions) -> list[Bas
             enable_v0_3_compat=True,
             shutdown_grace_period=patience,
         ),
+    ]
+
+
+def front_end_routes(
+    handler: RequestHandler, card: AgentCard, options: ServerOptions, *, agent_name: str
+) -> list[BaseRoute]:
+    """Routes for clients of other protocols, before the A2A routes: those take every path."""
+    turns = Turns(handler, CallContexts(options))
+    routes: list[BaseRoute] = []
+    if options.agui:
+        from aion_adk.endpoints.agui import AGUIEndpoint  # needs the extra `agui`
+
+        routes += AGUIEndpoint(turns, card, agent_name=agent_name).routes()
+    if options.openai:
+        routes += OpenAIEndpoint(turns, model=agent_name).routes()
+    return routes
+
+
+def cors(options: ServerOptions) -> list[Middleware]:
+    if not options.cors_origins:
+        return []
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=list(options.cors_origins),
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=[CONTEXT_HEADER, TASK_HEADER],
+        )
     ]
 
 

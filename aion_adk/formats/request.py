@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from a2a.types import Message, Part, Role
+from a2a.types import Message, Part
 
 from aion_adk.errors import BridgeError
 from aion_adk.parts import ADK_TYPE, FUNCTION_CALL, FUNCTION_RESPONSE
@@ -32,24 +32,23 @@ class ClientTool:
 class Asked:
     """One turn: what is new, what was said before, and what the client brings along.
 
-    `answers` tells that the message holds results of calls that a task waits for.
+    New are results of tool calls, by the id of the call, and what the user says.
     """
 
-    parts: list[Part] = field(default_factory=list[Part])
+    results: dict[str, Part] = field(default_factory=dict[str, Part])
+    spoken: list[Part] = field(default_factory=list[Part])
     history: list[Message] = field(default_factory=list[Message])
     tools: list[ClientTool] = field(default_factory=list[ClientTool])
     instructions: list[str] = field(default_factory=list[str])
     state: dict[str, Any] = field(default_factory=dict[str, Any])
-    answers: bool = False
 
-    def message(self, *, message_id: str, context_id: str = "", task_id: str = "") -> Message:
-        return Message(
-            message_id=message_id,
-            role=Role.ROLE_USER,
-            parts=self.parts,
-            context_id=context_id,
-            task_id=task_id,
-        )
+    @property
+    def is_empty(self) -> bool:
+        return not self.results and not self.spoken
+
+    @property
+    def tool_names(self) -> list[str]:
+        return [tool.name for tool in self.tools]
 
 
 def result_part(call_id: str, name: str, output: Any) -> Part:

@@ -71,11 +71,14 @@ def _asked(
 ) -> Asked:
     earlier, new = _split(messages)
     names = _names_of_calls(messages)
-    resume = [_resume_part(entry, names) for entry in resumed]
-    answers = [_tool_part(message, names) for message in new if message["role"] == "tool"]
+    results = {entry["interruptId"]: _resume_part(entry, names) for entry in resumed}
+    for message in new:
+        if message["role"] == "tool":
+            results.setdefault(message["toolCallId"], _tool_part(message, names))
     spoken = [part for message in new if message["role"] == "user" for part in user_parts(message)]
     return Asked(
-        parts=[*(resume or answers), *spoken],
+        results=results,
+        spoken=spoken,
         history=[before for message in earlier for before in _said_before(message, names)],
         tools=[
             ClientTool(tool.name, tool.description, dict(object_of(tool.parameters)))
@@ -83,7 +86,6 @@ def _asked(
         ],
         instructions=[*_instructions(messages), *_context(given)],
         state=dict(object_of(given.state)),
-        answers=bool(resume or answers),
     )
 
 

@@ -1,8 +1,10 @@
 """A turn as Chat Completions: chunks as it goes on, or one whole completion."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from a2a.types import Message, Task
 
 from aion_adk.formats.narration import A2AEvent, Narrator
 from aion_adk.formats.prose import BREAK, as_prose
@@ -155,7 +157,7 @@ class ChatEncoder:
 
 
 def completion_of(
-    events: Iterable[A2AEvent],
+    answer: Task | Message,
     *,
     completion_id: str,
     model: str,
@@ -170,7 +172,7 @@ def completion_of(
         include_usage=True,
         client_tools=client_tools,
     )
-    chunks = [chunk for event in events for chunk in encoder.encode(event)] + encoder.finish()
+    chunks = encoder.encode(answer) + encoder.finish()
     failed = [chunk for chunk in chunks if "error" in chunk]
     return failed[0] if failed else _joined(chunks)
 

@@ -13,18 +13,13 @@ from aion_adk.values import list_of, object_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
-    """A completion that a client asks for.
-
-    `call_ids` are the calls whose results it brings; `context_id` is the conversation that it
-    goes on with, if it names one.
-    """
+    """A completion that a client asks for, in the conversation `context_id` if it names one."""
 
     model: str
     stream: bool
     include_usage: bool
     include_reasoning: bool
     context_id: str
-    call_ids: list[str]
     asked: Asked
 
 
@@ -40,16 +35,14 @@ def read_request(body: object) -> ChatRequest:
         asked = _asked(given, messages)
     except ContentError as error:
         raise RequestError(str(error), param="messages") from error
-    if not asked.parts:
+    if asked.is_empty:
         raise RequestError("the last message must be a user or tool message", param="messages")
-    _, new = _split(messages)
     return ChatRequest(
         model=model,
         stream=given.get("stream") is True,
         include_usage=object_of(given, "stream_options").get("include_usage") is True,
         include_reasoning=given.get("include_reasoning") is True,
         context_id=str(object_of(given, "metadata").get("context_id") or ""),
-        call_ids=[_call_id(message) for message in new if message.get("role") == "tool"],
         asked=asked,
     )
 
@@ -77,7 +70,11 @@ def tools_of(declared: list[Any]) -> list[ClientTool]:
 def _asked(given: dict[str, Any], messages: list[dict[str, Any]]) -> Asked:
     earlier, new = _split(messages)
     names = _names_of_calls(messages)
-    results = [_tool_part(message, names) for message in new if message.get("role") == "tool"]
+    results = {
+        _call_id(message): _tool_part(message, names)
+        for message in new
+        if message.get("role") == "tool"
+    }
     spoken = [
         part
         for message in new
@@ -85,7 +82,8 @@ def _asked(given: dict[str, Any], messages: list[dict[str, Any]]) -> Asked:
         for part in content_parts(message.get("content"))
     ]
     return Asked(
-        parts=[*results, *spoken],
+        results=results,
+        spoken=spoken,
         history=[before for message in earlier for before in _said_before(message, names)],
         tools=[] if given.get("tool_choice") == "none" else tools_of(list_of(given, "tools")),
         instructions=[
@@ -93,7 +91,6 @@ def _asked(given: dict[str, Any], messages: list[dict[str, Any]]) -> Asked:
             for message in messages
             if message.get("role") in ("system", "developer")
         ],
-        answers=bool(results),
     )
 
 

@@ -1,7 +1,9 @@
 """A turn as a response of the Responses API: its events as it goes on, or the whole of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
+
+from a2a.types import Message, Task
 
 from aion_adk.formats.narration import A2AEvent, Narrator
 from aion_adk.formats.openai_responses.items import (
@@ -70,6 +72,7 @@ class ResponsesEncoder:
         self._speech: dict[str, MessageItem | ReasoningItem] = {}
         self._calls: dict[str, FunctionCallItem | ServerCallItem] = {}
         self._sequence = 0
+        self.response: dict[str, Any] = {}
 
     @property
     def over(self) -> bool:
@@ -182,15 +185,16 @@ class ResponsesEncoder:
             "status": status,
             "error": error,
             "incomplete_details": None,
-            "output": [dict(item.item) for item in self._items],
+            "output": [dict(item.item) for item in self._items if status != "in_progress"],
         }
         if usage:
             response["usage"] = responses_usage(usage)
+        self.response = response
         return {"type": kind, "response": response}
 
 
 def response_of(
-    events: Iterable[A2AEvent],
+    answer: Task | Message,
     *,
     response_id: str,
     model: str,
@@ -198,7 +202,7 @@ def response_of(
     echo: dict[str, Any] | None = None,
     client_tools: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The whole response to a turn."""
+    """The whole response to the latest turn, or as much of it as there is."""
     encoder = ResponsesEncoder(
         response_id=response_id,
         model=model,
@@ -206,5 +210,5 @@ def response_of(
         echo=echo,
         client_tools=client_tools,
     )
-    told = [event for item in events for event in encoder.encode(item)] + encoder.finish()
-    return told[-1]["response"]
+    encoder.encode(answer)
+    return encoder.response

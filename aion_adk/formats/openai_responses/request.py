@@ -11,8 +11,6 @@ from aion_adk.formats.request import Asked, RequestError, call_part, result_part
 from aion_adk.formats.tools import as_text
 from aion_adk.values import list_of, object_of
 
-RESPONSE_PREFIX = "resp_"
-
 _ECHOED = ("tools", "tool_choice", "parallel_tool_calls", "metadata", "instructions")
 
 
@@ -20,15 +18,14 @@ _ECHOED = ("tools", "tool_choice", "parallel_tool_calls", "metadata", "instructi
 class ResponsesRequest:
     """A response that a client asks for.
 
-    It goes on with `previous_task`, the task of an earlier response, or with the conversation
-    `context_id`; without either it is the first of a new one.
+    It goes on after `previous_response_id` or with the conversation `context_id`; without
+    either it is the first of a new one.
     """
 
     model: str
     stream: bool
     previous_response_id: str
     context_id: str
-    call_ids: list[str]
     echo: dict[str, Any]
     asked: Asked
 
@@ -45,18 +42,16 @@ def read_request(body: object) -> ResponsesRequest:
         asked = _asked(given, items)
     except ContentError as error:
         raise RequestError(str(error), param="input") from error
-    if not asked.parts:
+    if asked.is_empty:
         raise RequestError("input must hold a user message or a tool output", param="input")
     conversation: Any = given.get("conversation")
     previous = str(given.get("previous_response_id") or "")
     echo = {key: given[key] for key in _ECHOED if given.get(key) is not None}
-    _, new = _split(items)
     return ResponsesRequest(
         model=model,
         stream=given.get("stream") is True,
         previous_response_id=previous,
         context_id=str(object_of(conversation).get("id") or conversation or ""),
-        call_ids=[str(item.get("call_id")) for item in new if _is_output(item)],
         echo={**echo, "previous_response_id": previous or None},
         asked=asked,
     )
@@ -75,7 +70,7 @@ def _asked(given: dict[str, Any], items: list[dict[str, Any]]) -> Asked:
         for item in items
         if item.get("type") == "function_call"
     }
-    results = [_result(item, names) for item in new if _is_output(item)]
+    results = {str(item.get("call_id")): _result(item, names) for item in new if _is_output(item)}
     spoken = [
         part
         for item in new
@@ -89,11 +84,11 @@ def _asked(given: dict[str, Any], items: list[dict[str, Any]]) -> Asked:
         if item.get("role") in ("system", "developer")
     ]
     return Asked(
-        parts=[*results, *spoken],
+        results=results,
+        spoken=spoken,
         history=[before for item in earlier for before in _said_before(item, names)],
         tools=[] if given.get("tool_choice") == "none" else tools_of(list_of(given, "tools")),
         instructions=instructions,
-        answers=bool(results),
     )
 
 

@@ -1,0 +1,154 @@
+"""A turn that a client of another protocol starts: which task it is part of, and its events."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Collection
+from contextlib import aclosing, suppress
+
+from a2a.server.context import ServerCallContext
+from a2a.server.request_handlers.request_handler import RequestHandler
+from a2a.server.routes.common import ServerCallContextBuilder
+from a2a.types import (
+    CancelTaskRequest,
+    GetTaskRequest,
+    ListTasksRequest,
+    Message,
+    Role,
+    SendMessageRequest,
+    Task,
+    TaskState,
+)
+from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError
+from starlette.requests import Request
+
+from aion_adk.client_side import CLIENT_SIDE, client_side_of
+from aion_adk.formats.narration import A2AEvent
+from aion_adk.formats.request import Asked, RequestError
+from aion_adk.formats.tools import ToolCall, tool_calls_of
+
+logger = logging.getLogger(__name__)
+
+CONTEXT_HEADER = "X-A2A-Context-Id"
+TASK_HEADER = "X-A2A-Task-Id"
+
+_WAITING_STATES = (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
+_MOST_WAITING = 100
+
+
+class Turns:
+    """Starts, resumes and reads turns through the handler that serves A2A."""
+
+    def __init__(self, handler: RequestHandler, calls: ServerCallContextBuilder) -> None:
+        self._handler = handler
+        self._calls = calls
+        self._canceling: set[asyncio.Task[None]] = set()
+
+    def call(
+        self, request: Request, *, asked: Asked | None = None, extensions: Collection[str] = ()
+    ) -> ServerCallContext:
+        """The call as on the A2A routes, with what the client brings along."""
+        call = self._calls.build(request)
+        call.requested_extensions = call.requested_extensions | set(extensions)
+        if asked:
+            call.state[CLIENT_SIDE] = client_side_of(asked)
+        return call
+
+    async def message_for(
+        self,
+        asked: Asked,
+        call: ServerCallContext,
+        *,
+        message_id: str,
+        context_id: str = "",
+        waiting: Task | None = None,
+    ) -> Message:
+        """The message to send: to the task that waits for it, or to a new one."""
+        waiting = waiting or await self.waiting_task(asked, call, context_id=context_id)
+        pending = _pending_of(waiting)
+        if waiting and _is_given_up(asked, pending):
+            await self.cancel(waiting.id, call)
+            waiting, pending = None, {}
+        results = [part for call_id, part in asked.results.items() if call_id in pending]
+        parts = [*results, *asked.spoken]
+        if not parts:
+            unknown = ", ".join(asked.results)
+            raise RequestError(f"No task waits for the result of {unknown}.")
+        return Message(
+            message_id=message_id,
+            role=Role.ROLE_USER,
+            parts=parts,
+            context_id=waiting.context_id if waiting else context_id,
+            task_id=waiting.id if waiting else "",
+        )
+
+    async def waiting_task(
+        self, asked: Asked, call: ServerCallContext, *, context_id: str
+    ) -> Task | None:
+        """The task that waits for these results, or for anything in this context."""
+        if not context_id and not asked.results:
+            return None
+        for state in _WAITING_STATES:
+            params = ListTasksRequest(
+                context_id=context_id, status=state, page_size=_MOST_WAITING, history_length=0
+            )
+            for task in (await self._handler.on_list_tasks(params, call)).tasks:
+                if context_id or asked.results.keys() & _pending_of(task).keys():
+                    return task
+        return None
+
+    async def events(
+        self, message: Message, call: ServerCallContext
+    ) -> AsyncGenerator[A2AEvent, None]:
+        request = SendMessageRequest(message=message)
+        stream = self._handler.on_message_send_stream(request, call)
+        async with aclosing(stream):
+            async for event in stream:
+                yield event
+
+    async def answer(self, message: Message, call: ServerCallContext) -> Task | Message:
+        return await self._handler.on_message_send(SendMessageRequest(message=message), call)
+
+    async def task(self, task_id: str, call: ServerCallContext) -> Task:
+        task = await self._handler.on_get_task(GetTaskRequest(id=task_id), call)
+        if task is None:
+            raise TaskNotFoundError(f"Task {task_id} not found.")
+        return task
+
+    async def cancel(self, task_id: str, call: ServerCallContext) -> None:
+        with suppress(TaskNotCancelableError, TaskNotFoundError):
+            await self._handler.on_cancel_task(CancelTaskRequest(id=task_id), call)
+
+    def cancel_soon(self, task_id: str, call: ServerCallContext) -> None:
+        """Cancels for a client that is gone; callable while its own request is cancelled."""
+        canceling = asyncio.create_task(self._cancel_quietly(task_id, call))
+        self._canceling.add(canceling)
+        canceling.add_done_callback(self._canceling.discard)
+
+    async def _cancel_quietly(self, task_id: str, call: ServerCallContext) -> None:
+        try:
+            await self.cancel(task_id, call)
+        except A2AError as error:
+            logger.warning("task %s not canceled: %s", task_id, error)
+
+
+def _pending_of(task: Task | None) -> dict[str, ToolCall]:
+    if task is None:
+        return {}
+    calls = tool_calls_of(task.status.message)
+    return {call.id: call for call in calls if call.long_running}
+
+
+def _is_given_up(asked: Asked, pending: dict[str, ToolCall]) -> bool:
+    """Whether the user speaks on although the client's own tools were asked for results."""
+    names = {call.name for call in pending.values()}
+    return bool(names) and names <= set(asked.tool_names) and not asked.results.keys() & pending
+
+
+def is_waiting(task: Task) -> bool:
+    return task.status.state in _WAITING_STATES
+
+
+def ids_of(answer: A2AEvent) -> dict[str, str]:
+    """Headers that tell a client which conversation and task its answer is part of."""
+    task_id = answer.id if isinstance(answer, Task) else answer.task_id
+    return {CONTEXT_HEADER: answer.context_id, TASK_HEADER: task_id}
