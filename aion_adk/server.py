@@ -148,7 +148,7 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
         card=card,
         routes=[
             *card_routes(card, options),
-            *front_end_routes(gate, card, options, agent_name=app_name_of(agent)),
+            *front_end_routes(handler, card, options, agent_name=app_name_of(agent)),
             *protocol_routes(gate, options),
         ],
         middleware=[
@@ -230,7 +230,8 @@ def front_end_routes(
     handler: RequestHandler, card: AgentCard, options: ServerOptions, *, agent_name: str
 ) -> list[BaseRoute]:
     """Routes for clients of other protocols, before the A2A routes: those take every path."""
-    turns = Turns(handler, CallContexts(options))
+    # Clients of other protocols cannot activate extensions, so none is required of them.
+    turns = Turns(Gate(handler, extensions=()), CallContexts(options))
     routes: list[BaseRoute] = []
     if options.agui:
         from aion_adk.endpoints.agui import AGUIEndpoint  # needs the extra `agui`
