@@ -68,8 +68,8 @@ def build_agent_card(
         default_output_modes=output_modes or about.output_modes or TEXT_MODES,
         skills=skills if skills is not None else about.skills or list(skills_of(root)),
         provider=provider or about.provider,
-        documentation_url=documentation_url or about.documentation_url,
-        icon_url=icon_url or about.icon_url,
+        documentation_url=documentation_url or about.documentation_url or None,
+        icon_url=icon_url or about.icon_url or None,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from importlib.resources import files
 from string import Template
+from types import MappingProxyType
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -70,15 +71,23 @@ class Directory(Starlette):
 
 
 def directory_of(
-    agents: Mapping[str, Servable], options: ServerOptions, *, several: bool = True
+    agents: Mapping[str, Servable],
+    options: ServerOptions,
+    *,
+    several: bool = True,
+    own_options: Mapping[str, ServerOptions] = MappingProxyType({}),
 ) -> Directory:
-    """Each agent under `/a2a/<name>`; a single one at the root when not `several`."""
+    """Each agent under `/a2a/<name>`; a single one at the root when not `several`.
+
+    `own_options` are an agent's own, where `options` have their defaults.
+    """
     if options.grpc_port and len(agents) > 1:
         raise ValueError("grpc_port is the port of one agent; 0 gives each a free one")
     listings: list[Listing] = []
     for name, agent in agents.items():
         path = f"/a2a/{name}" if several else ""
-        listings.append(Listing(name, path, app_of(agent, _options_at(path, options))))
+        mine = options.over(own_options.get(name, options))
+        listings.append(Listing(name, path, app_of(agent, _options_at(path, mine))))
     return Directory(listings, options)
 
 

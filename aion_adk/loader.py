@@ -2,7 +2,8 @@
 
 import importlib
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from google.adk.agents import BaseAgent
@@ -13,14 +14,19 @@ from google.adk.workflow import BaseNode
 
 from aion_adk.card import Servable
 from aion_adk.errors import LoadError
+from aion_adk.options import ServerOptions
 
 
 @dataclass(frozen=True)
 class Found:
-    """The agents of a target by name; `several` if it is a folder of agents."""
+    """The agents of a target by name; `several` if it is a folder of agents.
+
+    `options` has those that the module of an agent brings, as its `a2a_options`.
+    """
 
     agents: dict[str, Servable]
     several: bool
+    options: dict[str, ServerOptions] = field(default_factory=dict[str, ServerOptions])
 
 
 def find_agents(target: str) -> Found:
@@ -40,10 +46,11 @@ def find_agents(target: str) -> Found:
                 path.stem,
             )
         )
-        return Found({name: _load(folder, name)}, several=False)
+        return _found(folder, [name], several=False)
     if ":" in target:
         agent = _attribute(target)
-        return Found({_name_of(agent): agent}, several=False)
+        name = _name_of(agent)
+        return Found({name: agent}, several=False, options=_own_options(name, target))
     raise LoadError(f"{target} is no folder, no python file and no module:attribute")
 
 
@@ -51,11 +58,33 @@ def _in_folder(path: Path) -> Found:
     path = path.resolve()
     loader = AgentLoader(str(path))
     if loader.is_single_agent or (path / "__init__.py").is_file():
-        return Found({path.name: _load(path.parent, path.name)}, several=False)
+        return _found(path.parent, [path.name], several=False)
     names = loader.list_agents()
     if not names:
         raise LoadError(f"no agent in {path}: expected a folder with an agent.py in it")
-    return Found({name: _load(path, name) for name in names}, several=True)
+    return _found(path, names, several=True)
+
+
+def _found(folder: Path, names: Iterable[str], *, several: bool) -> Found:
+    agents: dict[str, Servable] = {}
+    options: dict[str, ServerOptions] = {}
+    for name in names:
+        agents[name] = _load(folder, name)
+        options |= _own_options(name, name, f"{name}.agent")
+    return Found(agents, several=several, options=options)
+
+
+def _own_options(name: str, *targets: str) -> dict[str, ServerOptions]:
+    """What the first of the loaded modules that has `a2a_options` says."""
+    for target in targets:
+        module = sys.modules.get(target.partition(":")[0])
+        options: object = getattr(module, "a2a_options", None)
+        if isinstance(options, ServerOptions):
+            return {name: options}
+        if options is not None:
+            kind = type(options).__name__
+            raise LoadError(f"a2a_options of {name} must be ServerOptions, got {kind}")
+    return {}
 
 
 def _load(folder: Path, name: str) -> Servable:

@@ -1,7 +1,7 @@
 """The options of a served agent, each declared once with its default and once as a keyword."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from math import ceil
 from typing import Literal, TypedDict
 
@@ -107,6 +107,15 @@ class ServerOptions:
     def seconds_to_stop(self) -> int:
         """How long a web server must let its connections live when it is told to stop."""
         return ceil(self.shutdown_grace) + SECONDS_TO_END_STREAMS
+
+    def over(self, others: "ServerOptions") -> "ServerOptions":
+        """These options, and the `others` where these have their defaults."""
+        said = {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if getattr(self, field.name) != field.default
+        }
+        return replace(others, **said)
 
 
 class OptionKeywords(TypedDict, total=False):

@@ -8,6 +8,7 @@ from google.adk.apps import App
 
 from aion_adk.errors import LoadError
 from aion_adk.loader import find_agents
+from aion_adk.options import ServerOptions
 
 AGENT = """
 from google.adk.agents import BaseAgent
@@ -95,3 +96,27 @@ def test_a_target_that_is_no_agent_is_refused(target: str, told: str) -> None:
 def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LoadError, match="no agent in"):
         find_agents(str(tmp_path))
+
+
+OPTIONS = """
+from aion_adk import ServerOptions
+a2a_options = ServerOptions(list_grpc=True, run_timeout=5)
+"""
+
+
+def test_an_agent_brings_options_of_its_own(tmp_path: Path) -> None:
+    found = find_agents(str(write(tmp_path, "loader_options", AGENT + OPTIONS)))
+    assert found.options == {"loader_options": ServerOptions(list_grpc=True, run_timeout=5)}
+
+
+def test_options_of_another_kind_are_refused(tmp_path: Path) -> None:
+    folder = write(tmp_path, "loader_no_options", AGENT + "a2a_options = ['list_grpc']")
+    with pytest.raises(LoadError, match="must be ServerOptions, got list"):
+        find_agents(str(folder))
+
+
+def test_given_options_win_over_those_an_agent_brings() -> None:
+    brought = ServerOptions(list_grpc=True, run_timeout=5)
+    assert ServerOptions(run_timeout=9).over(brought) == ServerOptions(
+        list_grpc=True, run_timeout=9
+    )

@@ -16,7 +16,10 @@ def print_card(path: str, *, public_url: str | None) -> None:
     found = found_at(path)
     try:
         app = directory_of(
-            found.agents, ServerOptions(public_url=public_url), several=found.several
+            found.agents,
+            ServerOptions(public_url=public_url),
+            several=found.several,
+            own_options=found.options,
         )
     except ValueError as error:
         raise click.ClickException(str(error)) from error

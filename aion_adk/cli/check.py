@@ -13,7 +13,8 @@ from aion_adk.cli.loading import explanation
 from aion_adk.cli.view import printable
 from aion_adk.errors import LoadError
 from aion_adk.loader import find_agents
-from aion_adk.server import A2AApp, to_a2a
+from aion_adk.options import ServerOptions
+from aion_adk.server import A2AApp, app_of
 from aion_adk.stamp import new_id
 
 _GOOD_STATES = (
@@ -37,7 +38,8 @@ def check_agents(path: str, *, message: str | None) -> int:
     for name, agent in found.agents.items():
         click.secho(name, bold=True)
         _tell(True, "loads")
-        app = to_a2a(agent, public_url=_URL)
+        own = found.options.get(name, ServerOptions())
+        app = app_of(agent, ServerOptions(public_url=_URL).over(own))
         count = len(app.card.skills)
         _tell(True, f"has a card with {count} {'skill' if count == 1 else 'skills'}")
         if message is not None:

@@ -29,6 +29,8 @@ def main() -> None:
     "--database-url", metavar="URL", help="Keep tasks and sessions in SQLite or PostgreSQL."
 )
 @click.option("--grpc-port", type=int, help="Serve gRPC too, on this port; one agent only.")
+@click.option("--list-grpc", is_flag=True, help="Name the gRPC address on the card.")
+@click.option("--list-v0-3", is_flag=True, help="Name interfaces for A2A 0.3 clients on the card.")
 @click.option("--run-timeout", type=float, metavar="SECONDS", help="Fail runs that take longer.")
 def serve(
     path: str,
@@ -38,6 +40,8 @@ def serve(
     trust_proxy_headers: bool,
     database_url: str | None,
     grpc_port: int | None,
+    list_grpc: bool,
+    list_v0_3: bool,
     run_timeout: float | None,
 ) -> None:
     from aion_adk.cli.serve import serve_agents
@@ -52,6 +56,8 @@ def serve(
             "database_url": database_url,
             "grpc_port": grpc_port,
             "grpc_host": host,
+            "list_grpc": list_grpc,
+            "list_v0_3": list_v0_3,
             "run_timeout": run_timeout,
         },
     )

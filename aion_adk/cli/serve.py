@@ -20,7 +20,7 @@ def serve_agents(path: str, *, host: str, port: int, options: OptionKeywords) ->
     found = found_at(path)
     try:
         served = ServerOptions(**options)
-        app = directory_of(found.agents, served, several=found.several)
+        app = directory_of(found.agents, served, several=found.several, own_options=found.options)
     except (ValueError, LoadError) as error:
         raise click.ClickException(str(error)) from error
     listener = _listener(host, port)

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from a2a.types import Artifact, Message, Part, Task, TaskState, TaskStatus
+from a2a.server.context import ServerCallContext
+from a2a.types import AgentCard, Artifact, Message, Part, Task, TaskState, TaskStatus
 from google.adk.agents import BaseAgent
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.apps import App
@@ -12,9 +13,11 @@ from google.adk.events import Event, EventActions
 from aion_adk import (
     A2ABridgePlugin,
     A2AOutbox,
+    ServerOptions,
     TaskRejected,
     emit_artifact,
     emit_file,
+    emit_message,
     inbox_of,
     reply,
 )
@@ -53,8 +56,10 @@ def streams(*chunks: str) -> Act:
 
 
 def asks(*, after: float = 0) -> Act:
-    async def act(_: InvocationContext) -> A2AOutbox:
-        await asyncio.sleep(after)
+    async def act(ctx: InvocationContext) -> A2AOutbox:
+        if after:
+            emit_message(ctx, "Working on it.")
+            await asyncio.sleep(after)
         question = Message(parts=[Part(text="What else should I know?")])
         status = TaskStatus(state=TaskState.TASK_STATE_INPUT_REQUIRED, message=question)
         return A2AOutbox(task=Task(status=status))
@@ -64,6 +69,7 @@ def asks(*, after: float = 0) -> Act:
 
 def works(*, seconds: float) -> Act:
     async def act(ctx: InvocationContext) -> None:
+        emit_message(ctx, "Working on it.")
         await asyncio.sleep(seconds)
         reply(ctx, "Done.")
 
@@ -134,3 +140,20 @@ root_agent = ConformanceAgent(
     description="Does what the id of a message asks for; made for A2A test kits.",
 )
 app = App(name="conformance", root_agent=root_agent, plugins=[A2ABridgePlugin()])
+
+
+def extended_card(card: AgentCard, _: ServerCallContext) -> AgentCard:
+    extended = AgentCard()
+    extended.CopyFrom(card)
+    extended.description = f"{card.description} This is the extended card."
+    return extended
+
+
+a2a_options = ServerOptions(
+    direct_messages=True,
+    extended_card=extended_card,
+    list_grpc=True,
+    # Test kits receive notifications on the machine they run on.
+    push_private_urls=True,
+)
+"""What `aion-adk serve` adds to its own options."""

@@ -7,11 +7,13 @@ import grpc.aio
 import httpx
 import pytest
 import pytest_asyncio
-from a2a.types import AgentCard, AgentExtension
+from a2a.types import AgentExtension
 
-from samples.conformance.agent import app
+from aion_adk import A2AApp, ServerOptions
+from aion_adk.server import app_of
+from samples.conformance.agent import a2a_options, app
 from tests.conformance.wires import Grpc, JsonRpc, Rest, Wire
-from tests.serving import free_port, serving
+from tests.serving import free_port, listening
 
 CITATIONS = "https://extensions.example/citations/v1"
 TRACES = "https://extensions.example/traces/v1"
@@ -25,26 +27,17 @@ class Server:
     wires: dict[str, Wire]
 
 
-def extended(card: AgentCard, _: object) -> AgentCard:
-    copy = AgentCard()
-    copy.CopyFrom(card)
-    copy.description = "What only some callers may know."
-    return copy
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server() -> AsyncGenerator[Server, None]:
     port = free_port()
     extensions = [AgentExtension(uri=CITATIONS), AgentExtension(uri=TRACES)]
+
+    def build(url: str) -> A2AApp:
+        options = ServerOptions(public_url=url, grpc_port=port, extensions=extensions)
+        return app_of(app, options.over(a2a_options))
+
     async with (
-        serving(
-            app,
-            grpc_port=port,
-            list_grpc=True,
-            push_private_urls=True,
-            extensions=extensions,
-            extended_card=extended,
-        ) as url,
+        listening(build) as url,
         httpx.AsyncClient(timeout=20) as http,
         grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel,
     ):

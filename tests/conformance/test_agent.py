@@ -73,6 +73,21 @@ async def test_an_artifact_streams_chunk_by_chunk(wire: Wire, prefix: str) -> No
     assert state(frames[-1]["statusUpdate"]) == "COMPLETED"
 
 
+@pytest.mark.parametrize("operation", ["SendMessage", "SendStreamingMessage"])
+async def test_a_bare_message_is_the_whole_answer(wire: Wire, operation: str) -> None:
+    """3.1.1, 3.1.2, C6"""
+    sent = request("tck-message-response")
+    if operation == "SendMessage":
+        frames = [await call(wire, operation, sent)]
+    else:
+        frames = [frame async for frame in wire.frames(operation, sent)]
+    assert kinds(frames) == ["message"]
+    assert frames[0]["message"]["parts"] == [{"text": "Direct message response"}]
+    assert frames[0]["message"]["role"] == "ROLE_AGENT"
+    assert frames[0]["message"]["contextId"]
+    assert "taskId" not in frames[0]["message"]
+
+
 async def test_a_paused_task_goes_on_as_the_follow_up_says(wire: Wire) -> None:
     paused = await send(wire, "tck-input-required")
     follow_up = {"message": message("tck-complete-task", taskId=paused["id"])}
@@ -93,4 +108,5 @@ async def test_the_task_to_resubscribe_to_works_until_it_is_canceled(wire: Wire)
         async with aclosing(subscribed):
             assert state((await anext(subscribed))["task"]) == "WORKING"
             await call(wire, "CancelTask", {"id": task["id"]})
-            assert [state(frame["statusUpdate"]) async for frame in subscribed] == ["CANCELED"]
+            states = [state(frame["statusUpdate"]) async for frame in subscribed]
+            assert states[-1] == "CANCELED"
