@@ -5,7 +5,7 @@ import functools
 import gc
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import Any, Unpack
+from typing import Unpack
 
 import uvicorn
 from a2a.server.request_handlers.request_handler import RequestHandler
@@ -16,6 +16,7 @@ from google.adk.artifacts import InMemoryArtifactService
 from google.adk.memory import InMemoryMemoryService
 from google.adk.runners import Runner
 from google.adk.sessions import BaseSessionService, InMemorySessionService
+from google.adk.workflow import BaseNode
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -163,7 +164,7 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
         closing=[
             ("the request handler", handler.aclose),
             ("the runner", runner.close),
-            *closing_of(agents=runner.agent, stores=[services.tasks, runner.session_service]),
+            *closing_of(runner.agent, stores=[services.tasks, runner.session_service]),
             ("the database", services.aclose),
         ],
     )
@@ -278,10 +279,10 @@ def authentication_of(options: ServerOptions) -> list[Middleware]:
     return [Middleware(Authentication, authenticate=options.authenticate)]
 
 
-def closing_of(*, agents: Any, stores: list[Any]) -> list[tuple[str, Close]]:
+def closing_of(root: BaseNode | None, *, stores: list[object]) -> list[tuple[str, Close]]:
     """How to close what `Runner.close()` leaves open: agents with `aclose`, and the stores."""
-    nodes = [node for node, _ in nodes_of(agents)] if agents else []
-    closing = [(node.name, getattr(node, "aclose", None)) for node in nodes]
+    nodes = {id(node): node for node, _ in nodes_of(root)} if root else {}
+    closing = [(node.name, getattr(node, "aclose", None)) for node in nodes.values()]
     closing += [
         (type(store).__name__, getattr(store, "aclose", None) or getattr(store, "close", None))
         for store in stores
