@@ -1,6 +1,5 @@
 """The ADK plugin that puts the inbox on every context and takes the outbox off every event."""
 
-import logging
 from typing import Any
 
 from a2a.types import Message, Task, TaskState, TaskStatus
@@ -17,7 +16,7 @@ from aion_adk.outbound import user_message
 from aion_adk.outbox import OUTBOX_KEY, A2AOutbox, to_outbox
 from aion_adk.turn import TURN_ATTRIBUTE, current_turn, turn_of
 
-logger = logging.getLogger(__name__)
+_HELD_ATTRIBUTE = "a2a_held_outbox"
 
 
 class A2ABridgePlugin(BasePlugin):
@@ -28,7 +27,6 @@ class A2ABridgePlugin(BasePlugin):
 
     def __init__(self, name: str = "a2a_bridge") -> None:
         super().__init__(name=name)
-        self._held: dict[str, A2AOutbox] = {}
 
     async def on_user_message_callback(
         self, *, invocation_context: InvocationContext, user_message: types.Content
@@ -55,26 +53,8 @@ class A2ABridgePlugin(BasePlugin):
         if turn and outbox:
             turn.outbox = outbox
         elif not turn:
-            self._show(invocation_context.invocation_id, outbox, event)
+            _show(invocation_context, outbox, event)
         return None
-
-    async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        self._held.pop(invocation_context.invocation_id, None)
-
-    def _show(self, invocation_id: str, outbox: A2AOutbox | None, event: Event) -> None:
-        """Makes an outbox the event's content where no A2A server is there to send it."""
-        outbox = outbox or self._held.pop(invocation_id, None)
-        if outbox is None:
-            return
-        if event.partial or (_has_function_parts(event) and not event.is_final_response()):
-            # Text beside a function response would reach the model: wait for its answer.
-            self._held[invocation_id] = outbox
-            return
-        self._held.pop(invocation_id, None)
-        kept = [part for part in _parts(event) if part.function_call or part.function_response]
-        shown = [part for part in map(to_genai_part, _outbox_message(outbox).parts) if part]
-        if kept or shown:
-            event.content = types.Content(role="model", parts=kept + shown)
 
 
 def install(plugins: list[BasePlugin]) -> None:
@@ -89,10 +69,30 @@ def _place_inbox(ctx: InvocationContext) -> None:
     turn = current_turn.get()
     if turn:
         turn.invocation_ids.add(ctx.invocation_id)
+    _place(ctx, INBOX_ATTRIBUTE, turn.inbox if turn else _inbox_from_session(ctx))
+    _place(ctx, TURN_ATTRIBUTE, turn)
+
+
+def _place(ctx: InvocationContext, name: str, value: object) -> None:
     # InvocationContext forbids extra fields; an attribute placed beneath pydantic is
     # carried along by model_copy to sub-agents, branches, nodes and tools.
-    object.__setattr__(ctx, INBOX_ATTRIBUTE, turn.inbox if turn else _inbox_from_session(ctx))
-    object.__setattr__(ctx, TURN_ATTRIBUTE, turn)
+    object.__setattr__(ctx, name, value)
+
+
+def _show(ctx: InvocationContext, outbox: A2AOutbox | None, event: Event) -> None:
+    """Makes an outbox the event's content where no A2A server is there to send it."""
+    outbox = outbox or getattr(ctx, _HELD_ATTRIBUTE, None)
+    if outbox is None:
+        return
+    if event.partial or (_has_function_parts(event) and not event.is_final_response()):
+        # Text beside a function response would reach the model: wait for its answer.
+        _place(ctx, _HELD_ATTRIBUTE, outbox)
+        return
+    _place(ctx, _HELD_ATTRIBUTE, None)
+    kept = [part for part in _parts(event) if part.function_call or part.function_response]
+    shown = [part for part in map(to_genai_part, _outbox_message(outbox).parts) if part]
+    if kept or shown:
+        event.content = types.Content(role="model", parts=kept + shown)
 
 
 def _take_outbox(event: Event) -> A2AOutbox | None:
