@@ -31,6 +31,8 @@ def main() -> None:
 @click.option("--grpc-port", type=int, help="Serve gRPC too, on this port; one agent only.")
 @click.option("--list-grpc", is_flag=True, help="Name the gRPC address on the card.")
 @click.option("--list-v0-3", is_flag=True, help="Name interfaces for A2A 0.3 clients on the card.")
+@click.option("--agui", is_flag=True, help="Serve AG-UI clients too, at /agui.")
+@click.option("--openai", is_flag=True, help="Serve OpenAI clients too, at /v1.")
 @click.option("--run-timeout", type=float, metavar="SECONDS", help="Fail runs that take longer.")
 def serve(
     path: str,
@@ -42,6 +44,8 @@ def serve(
     grpc_port: int | None,
     list_grpc: bool,
     list_v0_3: bool,
+    agui: bool,
+    openai: bool,
     run_timeout: float | None,
 ) -> None:
     from aion_adk.cli.serve import serve_agents
@@ -58,6 +62,8 @@ def serve(
             "grpc_host": host,
             "list_grpc": list_grpc,
             "list_v0_3": list_v0_3,
+            "agui": agui,
+            "openai": openai,
             "run_timeout": run_timeout,
         },
     )
