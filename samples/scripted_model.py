@@ -5,6 +5,7 @@ what the model does: some text, or a call of a tool.
 """
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Callable
 
 from google.adk.models import BaseLlm
@@ -29,8 +30,8 @@ class ScriptedLlm(BaseLlm):
             yield _response(types.Part(function_call=said))
             return
         if stream:
-            for word in said.split(" "):
-                yield _response(types.Part(text=f"{word} "), partial=True)
+            for word in re.findall(r"\s*\S+", said):
+                yield _response(types.Part(text=word), partial=True)
                 await asyncio.sleep(SECONDS_A_WORD)
         yield _response(types.Part(text=said))
 

@@ -1,6 +1,7 @@
 """Streams: partial events as the words come, then the whole text."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator
 
 from google.adk.agents import BaseAgent
@@ -20,8 +21,8 @@ SECONDS_A_WORD = 0.05
 
 class Storyteller(BaseAgent):
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        for word in STORY.split(" "):
-            yield self._event(ctx, f"{word} ", partial=True)
+        for word in re.findall(r"\s*\S+", STORY):
+            yield self._event(ctx, word, partial=True)
             await asyncio.sleep(SECONDS_A_WORD)
         yield self._event(ctx, STORY)
 
