@@ -4,6 +4,7 @@ import asyncio
 import copy
 import logging
 from collections import OrderedDict, deque
+from functools import cached_property
 
 import httpx
 from a2a.server.context import ServerCallContext
@@ -41,10 +42,8 @@ class PushDelivery:
     ) -> None:
         self.configs = configs
         self._private_urls = private_urls
-        self._client = httpx.AsyncClient(transport=transport or RetryingTransport())
-        self._sender = BasePushNotificationSender(
-            self._client, configs, push_url_validator=self.accepts
-        )
+        self._transport = transport
+        self._client: httpx.AsyncClient | None = None
         self._watched: OrderedDict[str, None] = OrderedDict()
         self._lines: dict[str, deque[TaskEvent]] = {}
         self._workers: set[asyncio.Task[None]] = set()
@@ -52,9 +51,13 @@ class PushDelivery:
 
     async def accepts(self, url: str) -> bool:
         """Whether notifications may go to `url`: public addresses only, unless told otherwise."""
-        if self._private_urls:
-            return httpx.URL(url).scheme in ("http", "https")
-        return await validate_push_notification_url(url)
+        if not self._private_urls:
+            return await validate_push_notification_url(url)
+        try:
+            parsed = httpx.URL(url)
+        except httpx.InvalidURL:
+            return False
+        return parsed.scheme in ("http", "https") and bool(parsed.host)
 
     def watch(self, task_id: str) -> None:
         """Expects webhooks for the task; the events of every other one are not looked at."""
@@ -102,7 +105,16 @@ class PushDelivery:
             _, late = await asyncio.wait(self._workers, timeout=SECONDS_TO_CLOSE)
             for worker in late:
                 worker.cancel()
-        await self._client.aclose()
+        if self._client:
+            await self._client.aclose()
+
+    @cached_property
+    def _sender(self) -> BasePushNotificationSender:
+        # Made when it is first needed: a client loads the certificates of every authority.
+        self._client = httpx.AsyncClient(transport=self._transport or RetryingTransport())
+        return BasePushNotificationSender(
+            self._client, self.configs, push_url_validator=self.accepts
+        )
 
     async def _deliver(self, task_id: str) -> None:
         line = self._lines[task_id]

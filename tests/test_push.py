@@ -154,6 +154,12 @@ async def test_webhooks_inside_the_network_are_refused_by_default(url: str) -> N
         await ask(handler, "go", configuration=to(url))
 
 
+@pytest.mark.parametrize("url", ["http://[broken", "http://", "ftp://127.0.0.1/x"])
+async def test_what_is_no_web_address_is_refused_where_private_ones_are_not(url: str) -> None:
+    with pytest.raises(InvalidParamsError):
+        await ask(handler_of(talks, push=impatient()), "go", configuration=to(url))
+
+
 async def test_a_server_without_push_notifications_says_so() -> None:
     app = to_a2a(Acting(name="talking", act=talks), push_notifications=False)
     assert not app.card.capabilities.push_notifications
