@@ -1,6 +1,7 @@
 """The address a client reaches a server by."""
 
 import ipaddress
+from functools import lru_cache
 from urllib.parse import urlsplit, urlunsplit
 
 from starlette.requests import Request
@@ -30,6 +31,7 @@ def public_base_url(public_url: str) -> str:
     return public_url.rstrip("/")
 
 
+@lru_cache(maxsize=256)
 def reachable(url: str) -> str:
     """`url` with the loopback address in place of one that means every interface."""
     parts = urlsplit(url)

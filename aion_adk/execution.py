@@ -260,7 +260,7 @@ class Execution:
         return A2AInbox(
             task=self._task,
             message=context.message or Message(),
-            metadata=to_dict(to_struct(context.metadata)),
+            metadata=to_dict(to_struct(context.metadata)) if context.metadata else {},
             headers=without_credentials(context.call_context.state.get("headers", {})),
             user_id=self._plan.caller.user_id,
             authenticated=self._plan.caller.authenticated,

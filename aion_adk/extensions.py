@@ -45,7 +45,7 @@ class ExtensionHeaders:
         await self._app(scope, receive, send_with_extensions)
 
     def _echoed(self, scope: Scope) -> dict[str, str]:
-        if scope["type"] != "http":
+        if scope["type"] != "http" or not self._declared:
             return {}
         headers = Headers(scope=scope)
         joined = {name: ", ".join(headers.getlist(name)) for name in _NAMES}

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Generic, Literal, TypeVar
 
 from a2a.types import Message, Task
@@ -88,6 +89,7 @@ def without_credentials(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in headers.items() if not _is_credential(name)}
 
 
+@lru_cache(maxsize=1024)
 def _is_credential(header: str) -> bool:
     name = header.lower().replace("_", "-")
     return any(word in name for word in _CREDENTIAL_WORDS)

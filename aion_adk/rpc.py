@@ -25,7 +25,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from aion_adk.wire import to_json
+from aion_adk.wire import plain_request, to_json
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -142,12 +142,19 @@ async def _call_of(request: Request) -> _Call | None:
         or not members.keys() <= _MEMBERS
     ):
         return None
+    parsed = _parsed(cast(dict[str, Any], params), _PARAMS[method])
+    return _Call(id_, method, parsed) if parsed else None
+
+
+def _parsed(
+    params: dict[str, Any], kind: type[SendMessageRequest | SubscribeToTaskRequest]
+) -> SendMessageRequest | SubscribeToTaskRequest | None:
+    if kind is SendMessageRequest and (request := plain_request(params)):
+        return request
     try:
-        fields = cast(dict[str, Any], params)
-        parsed = ParseDict(fields, _PARAMS[method](), ignore_unknown_fields=True)
+        return ParseDict(params, kind(), ignore_unknown_fields=True)
     except ParseError:
         return None
-    return _Call(id_, method, parsed)
 
 
 async def _stream(call: _Call, events: AsyncGenerator[Event, None]) -> Response:

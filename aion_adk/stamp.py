@@ -1,5 +1,6 @@
 """What the server alone decides of everything that leaves: ids, role, time, protected keys."""
 
+import time
 import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -27,9 +28,8 @@ def new_id() -> str:
 
 
 def now() -> Timestamp:
-    timestamp = Timestamp()
-    timestamp.GetCurrentTime()
-    return timestamp
+    seconds, nanoseconds = divmod(time.time_ns(), 10**9)
+    return Timestamp(seconds=seconds, nanos=nanoseconds // 1000 * 1000)
 
 
 def without_protected(message: Message) -> Message:

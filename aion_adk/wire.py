@@ -1,16 +1,18 @@
-"""A2A events as JSON text, written directly where protobuf's own conversion would take longest.
+"""A2A events to JSON and requests from it, without protobuf's own conversion where it is slow.
 
 Whatever is rare (files, data, numbers in metadata, extensions) goes through protobuf; the
-result is the same JSON either way.
+result is the same either way.
 """
 
 import json
+from typing import Any, cast
 
 from a2a.types import (
     Artifact,
     Message,
     Part,
     Role,
+    SendMessageRequest,
     Task,
     TaskArtifactUpdateEvent,
     TaskState,
@@ -23,6 +25,7 @@ from google.protobuf.struct_pb2 import Struct
 
 WireEvent = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 
+_PLAIN_FIELDS = frozenset({"messageId", "contextId", "taskId", "role", "parts"})
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _STATES = {number: _encode(name) for name, number in TaskState.items()}
 _ROLES = {number: _encode(name) for name, number in Role.items()}
@@ -39,6 +42,37 @@ def to_json(event: WireEvent) -> str:
             return f'{{"task":{_task(event)}}}'
         case Message():
             return f'{{"message":{_message(event)}}}'
+
+
+def plain_request(params: dict[str, Any]) -> SendMessageRequest | None:
+    """The request of a message that is text and nothing else; None for any other."""
+    message: Any = params.get("message")
+    if len(params) != 1 or not isinstance(message, dict):
+        return None
+    fields = cast(dict[str, Any], message)
+    parts: Any = fields.get("parts")
+    if not fields.keys() <= _PLAIN_FIELDS or not isinstance(parts, list):
+        return None
+    try:
+        return SendMessageRequest(
+            message=Message(
+                message_id=fields.get("messageId"),
+                context_id=fields.get("contextId"),
+                task_id=fields.get("taskId"),
+                role=fields.get("role"),
+                parts=[Part(text=_text_of(part)) for part in cast(list[Any], parts)],
+            )
+        )
+    except (TypeError, ValueError):
+        return None
+
+
+def _text_of(part: Any) -> str:
+    match part:
+        case {"text": str(text)} if len(part) == 1:
+            return text
+        case _:
+            raise TypeError
 
 
 def _artifact_update(update: TaskArtifactUpdateEvent) -> str:

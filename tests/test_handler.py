@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import AsyncGenerator
+from typing import Any
 
 import pytest
 from a2a.server.agent_execution import AgentExecutor, RequestContext
@@ -11,6 +12,7 @@ from a2a.types import (
     Message,
     Part,
     Role,
+    SendMessageConfiguration,
     SendMessageRequest,
     Task,
     TaskState,
@@ -25,7 +27,9 @@ from a2a.utils.errors import (
 )
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
+from google.api.field_behavior_pb2 import FieldBehavior, field_behavior
 
+from aion_adk.handler import is_complete
 from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.snapshot import TERMINAL_STATES, copy_of
 from aion_adk.store import MemoryTaskStore
@@ -46,6 +50,8 @@ from tests.handling import (
     subscribe,
 )
 from tests.serving import reply_of, request_of
+
+BEHAVIOR: Any = field_behavior  # its type does not say that it is an extension
 
 
 def asked(ctx: InvocationContext) -> str:
@@ -592,3 +598,28 @@ async def test_a_run_past_its_deadline_fails_and_the_agent_is_stopped() -> None:
     task = await ask(handler, "one")
     assert state_of(task) == "FAILED"
     assert held.stopped == ["one"]
+
+
+def test_what_a_message_must_have_is_what_a2a_requires() -> None:
+    """A1"""
+    found = {
+        f"{kind.DESCRIPTOR.name}.{field.name}"
+        for kind in (SendMessageRequest, SendMessageConfiguration, Message, Part)
+        for field in kind.DESCRIPTOR.fields
+        if FieldBehavior.REQUIRED in field.GetOptions().Extensions[BEHAVIOR]
+    }
+    assert found == {
+        "SendMessageRequest.message",
+        "Message.message_id",
+        "Message.role",
+        "Message.parts",
+    }
+
+
+@pytest.mark.parametrize("missing", ["", "message_id", "role", "parts"])
+def test_a_message_is_complete_only_with_all_it_must_have(missing: str) -> None:
+    """A1"""
+    message = Message(message_id="m", role=Role.ROLE_USER, parts=[Part(text="x")])
+    if missing:
+        message.ClearField(missing)
+    assert is_complete(SendMessageRequest(message=message)) == (not missing)
