@@ -4,7 +4,7 @@ READY := .venv/.ready
 SAMPLES ?= samples
 PORT ?= 8000
 
-.PHONY: setup serve test lint types imports docs bench pins clean
+.PHONY: setup test-crewai test-n8n test-openclaw serve test lint types imports docs bench pins clean
 
 setup: $(READY)
 
@@ -21,6 +21,24 @@ serve: setup
 
 test: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term:skip-covered -q
+
+# crewai is large and pins other packages down: it has an environment of its own.
+.venv-crewai/.ready: pyproject.toml | setup
+	test -x .venv-crewai/bin/python || $(BIN)/uv venv --quiet --python $(BIN)/python .venv-crewai
+	$(BIN)/uv pip install --quiet --python .venv-crewai/bin/python --editable '.[crewai]' \
+	  pytest pytest-asyncio pytest-timeout
+	touch $@
+
+test-crewai: .venv-crewai/.ready
+	.venv-crewai/bin/python -m pytest -q -k crewai \
+	  tests/drivers/test_crewai.py tests/drivers/test_every_driver.py
+
+# The npm packages themselves, fetched when asked for; they need Node.js 24.
+test-n8n: setup
+	AION_ADK_TEST_N8N=1 $(BIN)/python -m pytest -q tests/drivers/test_real_n8n.py
+
+test-openclaw: setup
+	AION_ADK_TEST_OPENCLAW=1 $(BIN)/python -m pytest -q tests/drivers/test_real_openclaw.py
 
 lint: setup
 	$(BIN)/ruff check .

@@ -11,6 +11,7 @@ from aion_adk.drivers.driver import Driver
 from aion_adk.drivers.registry import MissingExtra, driver_class, load_agent, register_driver
 
 if TYPE_CHECKING:
+    from aion_adk.drivers.crewai import CrewAIAgent
     from aion_adk.drivers.langchain import LangChainAgent
     from aion_adk.drivers.langgraph import LangGraphAgent
     from aion_adk.drivers.n8n import N8nAgent
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AdapterAgent",
     "CallableAgent",
+    "CrewAIAgent",
     "Driver",
     "LangChainAgent",
     "LangGraphAgent",
@@ -30,6 +32,7 @@ __all__ = [
 ]
 
 _LOADED_WHEN_NAMED = {
+    "CrewAIAgent": "crewai",
     "LangChainAgent": "langchain",
     "LangGraphAgent": "langgraph",
     "N8nAgent": "n8n",

@@ -1,17 +1,24 @@
-from tests.drivers.cases.adapters import AdapterCase
-from tests.drivers.cases.callables import CallableCase
-from tests.drivers.cases.graphs import LangGraphCase, RememberingLangGraphCase
-from tests.drivers.cases.openclaws import OpenClawCase
-from tests.drivers.cases.runnables import ChainCase, ChatModelCase
-from tests.drivers.cases.workflows import N8nCase
+"""A case for each driver whose framework is installed in this environment."""
 
-CASES = [
-    CallableCase(),
-    AdapterCase(),
-    LangGraphCase(),
-    RememberingLangGraphCase(),
-    ChatModelCase(),
-    ChainCase(),
-    N8nCase(),
-    OpenClawCase(),
+import importlib
+from importlib.util import find_spec
+
+from tests.drivers.cases.case import Case
+
+_CASES = (
+    ("callables", "CallableCase", "aion_adk"),
+    ("adapters", "AdapterCase", "aion_adk"),
+    ("graphs", "LangGraphCase", "langgraph"),
+    ("graphs", "RememberingLangGraphCase", "langgraph"),
+    ("runnables", "ChatModelCase", "langchain_core"),
+    ("runnables", "ChainCase", "langchain_core"),
+    ("workflows", "N8nCase", "aion_adk"),
+    ("openclaws", "OpenClawCase", "aion_adk"),
+    ("crews", "CrewCase", "crewai"),
+)
+
+CASES: list[Case] = [
+    getattr(importlib.import_module(f"{__name__}.{module}"), case)()
+    for module, case, framework in _CASES
+    if find_spec(framework)
 ]
