@@ -90,7 +90,9 @@ def _confirmation_question(call: types.FunctionCall, args: dict[str, Any]) -> st
 
 
 def _shown_call(name: str | None, args: dict[str, Any]) -> str:
-    shown = (f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in args.items())
+    shown = (
+        f"{key}={json.dumps(value, ensure_ascii=False, default=str)}" for key, value in args.items()
+    )
     return f"{name}({', '.join(shown)})"
 
 

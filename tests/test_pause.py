@@ -1,19 +1,23 @@
 """A task that waits for its caller, through a real client: F1 and F2."""
 
 import json
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
 from a2a.types import CancelTaskRequest, Part, Task, TaskState
-from google.adk.agents import LlmAgent
+from google.adk.agents import BaseAgent, LlmAgent
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events import Event, EventActions
 from google.adk.sessions import InMemorySessionService
 from google.adk.tools import FunctionTool, LongRunningFunctionTool, ToolContext
 from google.genai import types
 
+from aion_adk import reply
 from aion_adk.outbound import data_part
 from aion_adk.values import to_dict, to_plain
 from tests.models import ScriptedModel, call, text
-from tests.serving import client_of, deltas_of, reply_of, send, serving, stream
+from tests.serving import client_of, deltas_of, history_of, reply_of, send, serving, stream
 
 INPUT_REQUIRED = TaskState.TASK_STATE_INPUT_REQUIRED
 COMPLETED = TaskState.TASK_STATE_COMPLETED
@@ -368,3 +372,45 @@ async def test_another_task_of_the_context_leaves_the_waiting_one_alone() -> Non
         after = await follow_up(url, task, "yes")
     assert (other.status.state, reply_of(other)) == (COMPLETED, "It is noon.")
     assert (after.status.state, reply_of(after), done) == (COMPLETED, "Paid.", [5])
+
+
+def note(tool_context: ToolContext) -> None:
+    """Says something and waits."""
+    reply(tool_context, "Noted.")
+
+
+async def test_a_reply_beside_a_question_comes_before_it() -> None:
+    """F1, C1, C5"""
+    agent = agent_of(
+        [call("note", call_id="n1")], [text("Done.")], tools=[LongRunningFunctionTool(note)]
+    )
+    async with serving(agent, reply_as="artifact") as url:
+        task = await send(url, "go")
+        done = await follow_up(url, task, "on with it")
+    assert (task.status.state, len(task.artifacts)) == (INPUT_REQUIRED, 0)
+    assert history_of(task)[1:] == ["Noted.", reply_of(task)]
+    assert [item["id"] for item in pending(task)] == ["n1"]
+    assert [part.text for part in done.artifacts[0].parts] == ["Done."]
+
+
+class GivesUp(BaseAgent):
+    """Asks, and then ends the task all the same."""
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        yield Event(
+            author=self.name,
+            invocation_id=ctx.invocation_id,
+            content=types.Content(role="model", parts=asking("budget")),
+            long_running_tool_ids={"ask-budget"},
+            actions=EventActions(
+                state_delta={"a2a_outbox": {"status": {"state": "TASK_STATE_REJECTED"}}}
+            ),
+        )
+
+
+async def test_an_agent_that_rejects_the_task_asks_nothing() -> None:
+    """F1, D2"""
+    async with serving(GivesUp(name="gives_up")) as url:
+        task = await send(url, "go")
+    assert task.status.state == TaskState.TASK_STATE_REJECTED
+    assert pending(task) == []
