@@ -47,6 +47,7 @@ from aion_adk.runs import Runs
 from aion_adk.snapshot import (
     SETTLED_STATES,
     TERMINAL_STATES,
+    as_update,
     copy_of,
     require_open,
     state_name,
@@ -153,12 +154,16 @@ class BridgeRequestHandler(DefaultRequestHandler):
     ) -> AsyncGenerator[Event, None]:
         self._require_streaming()
         validate_proto_required_fields(params)
-        task = await self._stored(params.id, context)
-        require_open(task)
-        run = self._runs.of(params.id)
-        if run is None:
-            yield task
-            return
+        with self._runs.following(params.id) as follower:
+            task = await self._stored(params.id, context)
+            require_open(task)
+            run = self._runs.of(params.id)
+            if run is None:
+                yield task
+                if task.status.state in SETTLED_STATES:
+                    async for event in follower.events():
+                        yield as_update(event)
+                return
         async with aclosing(run.events()) as events:
             async for event in events:
                 yield event

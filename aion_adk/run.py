@@ -150,6 +150,10 @@ class Run(EventQueue):
         await self._stop(TaskState.TASK_STATE_FAILED)
         await self._end_failed(InternalError(text))
 
+    def join(self, reader: Subscription) -> None:
+        """Shows `reader` everything from here on."""
+        self._audience.add(reader)
+
     async def events(self) -> AsyncGenerator[Event, None]:
         """The current task, the text still in flight, then everything that follows."""
         reader = Subscription()

@@ -1,6 +1,8 @@
 """The runs of one server: which are in flight, in which order they run, and how they end."""
 
 import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager
 
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.cluster import VersionedTaskStore
@@ -15,6 +17,7 @@ from aion_adk.push import PushDelivery
 from aion_adk.record import TaskRecord
 from aion_adk.run import Run
 from aion_adk.snapshot import TaskEvent, copy_of, require_open
+from aion_adk.subscription import Subscription
 
 _SHUTTING_DOWN = "The server is shutting down."
 
@@ -41,6 +44,7 @@ class Runs:
         self._of_task: dict[str, Run] = {}
         self._in_flight: set[Run] = set()
         self._waiting: set[Run] = set()
+        self._followers: dict[str, set[Subscription]] = {}
         self._order = ArrivalOrder()
         self._closing: asyncio.Task[None] | None = None
 
@@ -48,6 +52,20 @@ class Runs:
         """The run that the task is in, if it is in one."""
         run = self._of_task.get(task_id)
         return None if run is None or run.over else run
+
+    @contextmanager
+    def following(self, task_id: str) -> Generator[Subscription, None, None]:
+        """A reader of the next run of a task that waits for its caller."""
+        reader = Subscription()
+        followers = self._followers.setdefault(task_id, set())
+        followers.add(reader)
+        try:
+            yield reader
+        finally:
+            reader.close()
+            followers.discard(reader)
+            if not followers and self._followers.get(task_id) is followers:
+                del self._followers[task_id]
 
     def waits(self, run: Run) -> bool:
         """Whether turns that came before it in its context are not over."""
@@ -74,6 +92,7 @@ class Runs:
             self._waiting.discard(run)
             self._of_task[run.task_id] = run
             if follow_up:
+                self._bring_followers(run)
                 await _resume(run)
             if self._push:
                 await self._push.expect(run.task_id, params, context, goes_on=follow_up)
@@ -99,7 +118,10 @@ class Runs:
 
     async def cancel(self, task: Task, context: ServerCallContext) -> Task | None:
         """Ends the task CANCELED, unless it ended before; returns it as it is then."""
-        run = self.of(task.id) or self.parked(task, context)
+        run = self.of(task.id)
+        if run is None:
+            run = self.parked(task, context)
+            self._bring_followers(run)
         if run.task is None:
             run.resume(await run.load() or task)
         await run.cancel(self._executor)
@@ -115,7 +137,13 @@ class Runs:
         if self._closing:
             await self._closing
 
+    def _bring_followers(self, run: Run) -> None:
+        for reader in self._followers.pop(run.task_id, ()):
+            run.join(reader)
+
     async def _drain(self) -> None:
+        for reader in [each for readers in self._followers.values() for each in readers]:
+            reader.close()
         if self._in_flight and self._shutdown_grace > 0:
             released = [run.released for run in self._in_flight]
             await asyncio.wait(released, timeout=self._shutdown_grace)

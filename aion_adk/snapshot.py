@@ -1,5 +1,6 @@
 """A task as its events change it."""
 
+from a2a.server.events import Event
 from a2a.types import (
     Message,
     Task,
@@ -38,6 +39,13 @@ def state_name(task: Task) -> str:
 def require_open(task: Task) -> None:
     if task.status.state in TERMINAL_STATES:
         raise UnsupportedOperationError(f"Task {task.id} is over: {state_name(task)}.")
+
+
+def as_update(event: Event) -> Event:
+    """A whole task as the change of its status, for a reader that has the task already."""
+    if not isinstance(event, Task):
+        return event
+    return TaskStatusUpdateEvent(task_id=event.id, context_id=event.context_id, status=event.status)
 
 
 def apply_status(task: Task, event: TaskStatusUpdateEvent) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from a2a.server.context import ServerCallContext
 from a2a.server.tasks import InMemoryTaskStore
-from a2a.types import Task
+from a2a.types import SubscribeToTaskRequest, Task
 from a2a.utils.errors import UnsupportedOperationError
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.agents.llm_agent import LlmAgent
@@ -30,7 +30,6 @@ from tests.handling import (
     look_up,
     shape_of,
     state_of,
-    subscribe,
 )
 from tests.models import ScriptedModel, call, text
 from tests.test_handler import Held, asked, asks_back, echo
@@ -103,12 +102,25 @@ async def test_a_follow_up_that_waits_is_refused_when_its_task_is_canceled() -> 
     assert held.began == ["one"]
 
 
-async def test_a_reader_of_a_parked_task_gets_it_and_the_stream_ends() -> None:
+async def test_a_reader_of_a_parked_task_gets_it_and_then_the_next_turn() -> None:
     handler = handler_of(asks_back)
     task = await ask(handler, "start")
-    assert [shape_of(event) for event in await subscribe(handler, task.id)] == [
-        "task INPUT_REQUIRED"
-    ]
+    events = handler.on_subscribe_to_task(SubscribeToTaskRequest(id=task.id), ServerCallContext())
+    async with asyncio.timeout(10):
+        assert shape_of(await anext(events)) == "task INPUT_REQUIRED"
+        await ask(handler, "done", task_id=task.id)
+        shapes = [shape_of(event) async for event in events]
+    assert (shapes[0], shapes[-1]) == ("WORKING", "COMPLETED")
+
+
+async def test_a_server_that_stops_lets_the_readers_of_parked_tasks_go() -> None:
+    handler = handler_of(asks_back)
+    task = await ask(handler, "start")
+    events = handler.on_subscribe_to_task(SubscribeToTaskRequest(id=task.id), ServerCallContext())
+    async with asyncio.timeout(10):
+        await anext(events)
+        await handler.aclose()
+        assert [event async for event in events] == []
 
 
 async def test_cancel_reaches_the_tool_that_runs() -> None:

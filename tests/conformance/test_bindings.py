@@ -1,6 +1,7 @@
 """What belongs to one binding alone: sections 9, 10 and 11."""
 
 import json
+from contextlib import aclosing
 from typing import Any
 
 import grpc
@@ -108,9 +109,11 @@ async def test_rest_subscribes_by_get_and_by_post(server: Server, verb: str) -> 
     rest = server.wires["rest"]
     paused = await send(rest, "tck-input-required")
     url = f"{server.url}/tasks/{paused['id']}:subscribe"
-    async with server.http.stream(verb, url, headers=V1) as response:
-        frames = [frame async for frame in data_of(response)]
-    assert state(frames[0]["task"]) == "INPUT_REQUIRED"
+    async with (
+        server.http.stream(verb, url, headers=V1) as response,
+        aclosing(data_of(response)) as frames,
+    ):
+        assert state((await anext(frames))["task"]) == "INPUT_REQUIRED"
 
 
 async def test_grpc_tells_of_a_method_it_does_not_have(server: Server) -> None:

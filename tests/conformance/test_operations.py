@@ -102,6 +102,32 @@ async def test_every_stream_of_a_task_gets_the_same_events_in_order(wire: Wire) 
             assert [f async for f in staying] == [f async for f in started]
 
 
+async def test_a_paused_task_is_followed_to_its_end(wire: Wire) -> None:
+    """3.1.6, 3.5.2: subscribed to while it waits, each stream sees all of the next turn"""
+    paused = await send(wire, "tck-input-required")
+    named = {"id": paused["id"]}
+    streams = [wire.frames("SubscribeToTask", named) for _ in range(2)]
+    async with asyncio.timeout(ENOUGH):
+        for each in streams:
+            assert state((await anext(each))["task"]) == "INPUT_REQUIRED"
+        await send(wire, "tck-artifact-text", taskId=paused["id"])
+        first, second = [[frame async for frame in each] for each in streams]
+    assert first == second
+    assert kinds(first) == ["statusUpdate", "artifactUpdate", "statusUpdate"]
+    assert [state(first[at]["statusUpdate"]) for at in (0, -1)] == ["WORKING", "COMPLETED"]
+
+
+async def test_the_followers_of_a_paused_task_hear_that_it_is_canceled(wire: Wire) -> None:
+    """3.1.6, F3"""
+    paused = await send(wire, "tck-input-required")
+    followed = wire.frames("SubscribeToTask", {"id": paused["id"]})
+    async with asyncio.timeout(ENOUGH):
+        await anext(followed)
+        await call(wire, "CancelTask", {"id": paused["id"]})
+        rest = [frame async for frame in followed]
+    assert [state(frame["statusUpdate"]) for frame in rest] == ["CANCELED"]
+
+
 async def test_a_paused_task_can_be_canceled_once(wire: Wire) -> None:
     """3.1.5, F3"""
     paused = await send(wire, "tck-input-required")
