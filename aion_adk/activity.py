@@ -27,7 +27,7 @@ THOUGHTS = "https://docs.aion.to/a2a/extensions/thoughts/v1"
 """Asks for what a model says it thinks, as it streams and as messages."""
 
 # What ADK and this bridge keep in the state for themselves.
-_PRIVATE_STATE = ("temp:", "a2a_", "_")
+_PRIVATE_STATE = ("temp:", "a2a_", "adk_oauth_", "_")
 
 
 class Activity:

@@ -7,7 +7,7 @@ from google.adk.tools import LongRunningFunctionTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
-from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY
+from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY, public_state
 from aion_adk.formats.canonical import CanonicalType, canonical_type_of
 from aion_adk.values import to_dict, to_plain
 from tests.models import ScriptedModel, call, text
@@ -126,3 +126,8 @@ async def test_a_call_that_waits_for_an_answer_is_left_to_the_pause_it_causes() 
         task = await send(url, "go")
     working = [message for message in task.history if message != task.status.message]
     assert all(kind is CanonicalType.TEXT_CONTENT for kind in map(canonical_type_of, working))
+
+
+def test_what_adk_keeps_for_signing_in_is_never_shown() -> None:
+    delta = {"city": "Rome", "adk_oauth_state:a": "s", "adk_oauth_credential:a": {"oauth2": {}}}
+    assert public_state(delta) == {"city": "Rome"}
