@@ -13,8 +13,10 @@ from google.adk.runners import Runner
 from google.adk.workflow import BaseNode
 
 from aion_adk.card import Servable
+from aion_adk.drivers.registry import load_agent
 from aion_adk.errors import LoadError
 from aion_adk.options import ServerOptions
+from aion_adk.settings import SUFFIXES, read_settings
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class Found:
 
 
 def find_agents(target: str) -> Found:
-    """Loads an agent folder, a folder of agents, a python file or `module:attribute`.
+    """Loads an agent folder, a folder of agents, a python or a configuration file, or
+    `module:attribute`.
 
     A LoadError names the first agent that cannot be loaded; its cause is what went wrong.
     """
@@ -47,11 +50,28 @@ def find_agents(target: str) -> Found:
             )
         )
         return _found(folder, [name], several=False)
+    if path.suffix in SUFFIXES and path.is_file():
+        return _configured(path)
     if ":" in target:
         agent = _attribute(target)
         name = _name_of(agent)
         return Found({name: agent}, several=False, options=_own_options(name, target))
-    raise LoadError(f"{target} is no folder, no python file and no module:attribute")
+    raise LoadError(
+        f"{target} is no folder, no python or configuration file and no module:attribute"
+    )
+
+
+def _configured(path: Path) -> Found:
+    """The agent that a file describes; its references are found beside the file."""
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    settings = read_settings(path)
+    try:
+        agent = load_agent(settings.agent)
+    except LoadError as error:
+        raise LoadError(f"{path}: {error}") from error
+    return Found({agent.name: agent}, several=False)
 
 
 def _in_folder(path: Path) -> Found:

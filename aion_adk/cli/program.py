@@ -7,8 +7,24 @@ from pathlib import Path
 
 import click
 
-_TARGET = """PATH is an agent's folder, a folder of agents, a python file, or module:attribute;
-agents are found where adk finds them: `app`, then `root_agent`."""
+_TARGET = """PATH is an agent's folder, a folder of agents, a python file, module:attribute, or a
+YAML file that describes an agent; in python, agents are found where adk finds them: `app`, then
+`root_agent`."""
+
+
+def _from_settings(context: click.Context, _: click.Parameter, path: Path | None) -> Path | None:
+    """Takes the file's `server` fields for the defaults of this command."""
+    if path is None:
+        return None
+    from aion_adk.errors import LoadError
+    from aion_adk.settings import read_settings
+
+    try:
+        server = read_settings(path).server
+    except LoadError as error:
+        raise click.ClickException(str(error)) from error
+    context.default_map = server.model_dump(exclude_none=True)
+    return path
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -18,7 +34,15 @@ def main() -> None:
 
 
 @main.command(help=f"Serve an agent, or a folder of agents each under /a2a/NAME.\n\n{_TARGET}")
-@click.argument("path")
+@click.argument("path", required=False)
+@click.option(
+    "--config",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    is_eager=True,
+    callback=_from_settings,
+    help="A YAML file with an agent and its `server` options, in place of PATH.",
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8000, show_default=True, help="Port to listen on; 0 takes any.")
 @click.option("--public-url", metavar="URL", help="Address that clients use, for the card.")
@@ -35,7 +59,8 @@ def main() -> None:
 @click.option("--openai", is_flag=True, help="Serve OpenAI clients too, at /v1.")
 @click.option("--run-timeout", type=float, metavar="SECONDS", help="Fail runs that take longer.")
 def serve(
-    path: str,
+    path: str | None,
+    config: Path | None,
     host: str,
     port: int,
     public_url: str | None,
@@ -48,10 +73,12 @@ def serve(
     openai: bool,
     run_timeout: float | None,
 ) -> None:
+    if (path is None) == (config is None):
+        raise click.UsageError("expected either PATH or --config FILE")
     from aion_adk.cli.serve import serve_agents
 
     serve_agents(
-        path,
+        path or str(config),
         host=host,
         port=port,
         options={
