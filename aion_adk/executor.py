@@ -61,6 +61,7 @@ class ADKAgentExecutor(AgentExecutor):
         native_content: Literal["fallback", "buffer"] = "fallback",
         reply_as: Literal["message", "artifact"] = "message",
         server_metadata: ServerMetadata | None = None,
+        canonical_types: bool = True,
         tool_activity: bool = False,
         thoughts: bool = False,
         direct_messages: bool = False,
@@ -75,6 +76,7 @@ class ADKAgentExecutor(AgentExecutor):
         self._native_content = native_content
         self._reply_as = reply_as
         self._server_metadata = server_metadata
+        self._canonical_types = canonical_types
         self._tool_activity = tool_activity
         self._thoughts = thoughts
         self._direct_messages = direct_messages
@@ -153,7 +155,10 @@ class ADKAgentExecutor(AgentExecutor):
         if callable(metadata):
             metadata = metadata(context)
         return Stamp(
-            task_id=context.task_id or "", context_id=context.context_id or "", metadata=metadata
+            task_id=context.task_id or "",
+            context_id=context.context_id or "",
+            metadata=metadata,
+            canonical_types=self._canonical_types,
         )
 
 

@@ -53,6 +53,7 @@ class ServerOptions:
     native_content: "buffer" makes ordinary agent content win over an outbox
     reply_as: "artifact" puts the reply into an artifact, for clients that read nothing else
     server_metadata: stamped on everything that leaves
+    canonical_types: name the AG-UI event of each message in its metadata
     tool_activity: show every client tool calls, results, changes of state and token counts
     thoughts: show every client what the model says it thinks
     direct_messages: let an agent answer with a bare Message and no task; the task of a request
@@ -89,6 +90,7 @@ class ServerOptions:
     native_content: Literal["fallback", "buffer"] = "fallback"
     reply_as: Literal["message", "artifact"] = "message"
     server_metadata: ServerMetadata | None = None
+    canonical_types: bool = True
     tool_activity: bool = False
     thoughts: bool = False
     direct_messages: bool = False
@@ -141,6 +143,7 @@ class OptionKeywords(TypedDict, total=False):
     native_content: Literal["fallback", "buffer"]
     reply_as: Literal["message", "artifact"]
     server_metadata: ServerMetadata | None
+    canonical_types: bool
     tool_activity: bool
     thoughts: bool
     direct_messages: bool

@@ -198,6 +198,7 @@ def executor_for(runner: Runner, options: ServerOptions) -> ADKAgentExecutor:
         native_content=options.native_content,
         reply_as=options.reply_as,
         server_metadata=options.server_metadata,
+        canonical_types=options.canonical_types,
         tool_activity=options.tool_activity,
         thoughts=options.thoughts,
         direct_messages=options.direct_messages,

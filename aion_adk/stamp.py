@@ -45,10 +45,16 @@ class Stamp:
     """Copies what an agent made and sets the fields that are the server's."""
 
     def __init__(
-        self, *, task_id: str, context_id: str, metadata: Mapping[str, Any] | None = None
+        self,
+        *,
+        task_id: str,
+        context_id: str,
+        metadata: Mapping[str, Any] | None = None,
+        canonical_types: bool = True,
     ) -> None:
         self.task_id = task_id
         self.context_id = context_id
+        self._canonical_types = canonical_types
         self.metadata = to_struct(metadata) if metadata else None
 
     def message(self, message: Message) -> Message:
@@ -57,7 +63,8 @@ class Stamp:
         stamped.context_id = self.context_id
         stamped.role = Role.ROLE_AGENT
         stamped.message_id = stamped.message_id or new_id()
-        canonical.stamp(stamped)
+        if self._canonical_types:
+            canonical.stamp(stamped)
         self._stamp_metadata(stamped)
         return stamped
 

@@ -55,13 +55,13 @@ def streams(*chunks: str) -> Act:
     return act
 
 
-def asks(*, after: float = 0) -> Act:
+def asks(*, after: float = 0, state: TaskState = TaskState.TASK_STATE_INPUT_REQUIRED) -> Act:
     async def act(ctx: InvocationContext) -> A2AOutbox:
         if after:
             emit_message(ctx, "Working on it.")
             await asyncio.sleep(after)
         question = Message(parts=[Part(text="What else should I know?")])
-        status = TaskStatus(state=TaskState.TASK_STATE_INPUT_REQUIRED, message=question)
+        status = TaskStatus(state=state, message=question)
         return A2AOutbox(task=Task(status=status))
 
     return act
@@ -97,7 +97,9 @@ def data(**values: str | int) -> Part:
 
 ACTS: dict[str, Act] = {
     "tck-complete-task": says("Hello from TCK"),
+    "tck-delayed-complete": works(seconds=1),
     "tck-input-required": asks(),
+    "tck-auth-required": asks(state=TaskState.TASK_STATE_AUTH_REQUIRED),
     "tck-artifact-text": has(Part(text="Generated text content")),
     "tck-artifact-file-url": has(
         Part(url="https://example.com/output.txt", filename="output.txt", media_type="text/plain")
@@ -150,6 +152,8 @@ def extended_card(card: AgentCard, _: ServerCallContext) -> AgentCard:
 
 
 a2a_options = ServerOptions(
+    # Kits look for names with underscores in everything, free metadata too.
+    canonical_types=False,
     direct_messages=True,
     extended_card=extended_card,
     list_grpc=True,

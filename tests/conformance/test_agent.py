@@ -13,7 +13,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 FILE = base64.b64encode(b"Generated file content\n").decode()
 ENDINGS = {
     "tck-complete-task": "COMPLETED",
+    "tck-delayed-complete": "COMPLETED",
     "tck-input-required": "INPUT_REQUIRED",
+    "tck-auth-required": "AUTH_REQUIRED",
     "tck-reject-task": "REJECTED",
     "tck-stream-002": "COMPLETED",
     "tck-anything": "COMPLETED",

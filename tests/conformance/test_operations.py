@@ -2,7 +2,9 @@
 
 import asyncio
 import re
+from collections.abc import Iterator
 from contextlib import aclosing
+from typing import Any, cast
 
 import pytest
 
@@ -16,6 +18,19 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 ENOUGH = 10
 
 
+def names_in(value: Any) -> Iterator[str]:
+    match value:
+        case dict():
+            for name, inner in cast(Json, value).items():
+                yield name
+                yield from names_in(inner)
+        case list():
+            for inner in cast(list[Any], value):
+                yield from names_in(inner)
+        case _:
+            pass
+
+
 def ids_of(messages: list[Json]) -> list[str]:
     return [sent["messageId"] for sent in messages]
 
@@ -27,6 +42,13 @@ async def test_a_task_has_an_id_a_context_and_a_timed_state(wire: Wire) -> None:
     assert task["contextId"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", task["status"]["timestamp"])
     assert [m["role"] for m in task["history"]] == ["ROLE_USER", "ROLE_AGENT"]
+
+
+@pytest.mark.parametrize("name", ["jsonrpc", "rest"])
+async def test_names_in_json_have_no_underscores(server: Server, name: str) -> None:
+    """5.5"""
+    task = await send(server.wires[name], "tck-complete-task")
+    assert [key for key in names_in(task) if "_" in key] == []
 
 
 async def test_a_context_that_the_client_names_is_kept(wire: Wire) -> None:
