@@ -10,13 +10,16 @@ class TextInFlight:
         self._open: dict[str, tuple[TaskArtifactUpdateEvent, list[str]]] = {}
 
     def take(self, event: TaskArtifactUpdateEvent) -> None:
-        artifact_id = event.artifact.artifact_id
+        artifact = event.artifact
+        artifact_id = artifact.artifact_id
         if event.last_chunk:
             self._open.pop(artifact_id, None)
             return
-        if not event.append or artifact_id not in self._open:
-            self._open[artifact_id] = (event, [])
-        self._open[artifact_id][1].extend(part.text for part in event.artifact.parts)
+        known = self._open.get(artifact_id)
+        if known is None or not event.append:
+            known = self._open[artifact_id] = (event, [])
+        for part in artifact.parts:
+            known[1].append(part.text)
 
     def so_far(self) -> list[TaskArtifactUpdateEvent]:
         """One chunk for each open section, with all of its text."""

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 
 from a2a.server.events import Event
-from a2a.types import TaskArtifactUpdateEvent
+from a2a.types import Artifact, TaskArtifactUpdateEvent
 from a2a.utils.errors import InternalError
 
 from aion_adk.delta import is_transitory
@@ -23,10 +23,11 @@ _OVERHEAD = 1024
 class _Text:
     """Consecutive chunks of one section, joined when the reader comes for them."""
 
-    __slots__ = ("bytes", "chunks", "first")
+    __slots__ = ("artifact_id", "bytes", "chunks", "first")
 
-    def __init__(self, first: TaskArtifactUpdateEvent) -> None:
+    def __init__(self, first: TaskArtifactUpdateEvent, artifact_id: str) -> None:
         self.first = first
+        self.artifact_id = artifact_id
         self.chunks: list[str] = []
         self.bytes = _OVERHEAD
 
@@ -62,8 +63,8 @@ class Subscription:
     def push(self, event: Event) -> None:
         if self._closed:
             return
-        if isinstance(event, TaskArtifactUpdateEvent) and _is_chunk(event):
-            self._push_text(event)
+        if isinstance(event, TaskArtifactUpdateEvent) and (text := _chunk_of(event.artifact)):
+            self._push_text(event, text)
         else:
             self._mergeable.clear()
             self._bytes += _size_of(event)
@@ -93,12 +94,12 @@ class Subscription:
             finally:
                 self._wakeup = None
 
-    def _push_text(self, event: TaskArtifactUpdateEvent) -> None:
-        text = event.artifact.parts[0].text
-        pending = self._mergeable.get(event.artifact.artifact_id)
+    def _push_text(self, event: TaskArtifactUpdateEvent, text: str) -> None:
+        artifact_id = event.artifact.artifact_id
+        pending = self._mergeable.get(artifact_id)
         if pending is None or not event.append or pending.bytes > MOST_BYTES_A_PIECE:
-            pending = _Text(event)
-            self._mergeable[event.artifact.artifact_id] = pending
+            pending = _Text(event, artifact_id)
+            self._mergeable[artifact_id] = pending
             self._waiting.append(pending)
             self._bytes += _OVERHEAD
         # A short string costs many times its length.
@@ -111,9 +112,8 @@ class Subscription:
         item = self._waiting.popleft()
         if isinstance(item, _Text):
             self._bytes -= item.bytes
-            artifact_id = item.first.artifact.artifact_id
-            if self._mergeable.get(artifact_id) is item:
-                del self._mergeable[artifact_id]
+            if self._mergeable.get(item.artifact_id) is item:
+                del self._mergeable[item.artifact_id]
             return item.joined()
         self._bytes -= _size_of(item)
         return item
@@ -132,6 +132,7 @@ def _size_of(event: Event) -> int:
     return _OVERHEAD + event.ByteSize()
 
 
-def _is_chunk(event: TaskArtifactUpdateEvent) -> bool:
-    parts = event.artifact.parts
-    return is_transitory(event.artifact.artifact_id) and len(parts) == 1 and bool(parts[0].text)
+def _chunk_of(artifact: Artifact) -> str:
+    """The text of a chunk in flight; none for anything that is kept as it is."""
+    parts = artifact.parts
+    return parts[0].text if len(parts) == 1 and is_transitory(artifact.artifact_id) else ""

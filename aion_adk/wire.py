@@ -5,6 +5,7 @@ result is the same either way.
 """
 
 import json
+from json.encoder import encode_basestring as _text
 from typing import Any, cast
 
 from a2a.types import (
@@ -27,8 +28,8 @@ WireEvent = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 
 _PLAIN_FIELDS = frozenset({"messageId", "contextId", "taskId", "role", "parts"})
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_STATES = {number: _encode(name) for name, number in TaskState.items()}
-_ROLES = {number: _encode(name) for name, number in Role.items()}
+_STATES = {number: _text(name) for name, number in TaskState.items()}
+_ROLES = {number: _text(name) for name, number in Role.items()}
 
 
 def to_json(event: WireEvent) -> str:
@@ -100,9 +101,9 @@ def _status_update(update: TaskStatusUpdateEvent) -> str:
 def _task(task: Task) -> str:
     fields: list[str] = []
     if task.id:
-        fields.append(f'"id":{_encode(task.id)}')
+        fields.append(f'"id":{_text(task.id)}')
     if task.context_id:
-        fields.append(f'"contextId":{_encode(task.context_id)}')
+        fields.append(f'"contextId":{_text(task.context_id)}')
     if task.HasField("status"):
         fields.append(f'"status":{_status(task.status)}')
     if task.artifacts:
@@ -130,11 +131,11 @@ def _message(message: Message) -> str:
         return _rare(message)
     fields: list[str] = []
     if message.message_id:
-        fields.append(f'"messageId":{_encode(message.message_id)}')
+        fields.append(f'"messageId":{_text(message.message_id)}')
     if message.context_id:
-        fields.append(f'"contextId":{_encode(message.context_id)}')
+        fields.append(f'"contextId":{_text(message.context_id)}')
     if message.task_id:
-        fields.append(f'"taskId":{_encode(message.task_id)}')
+        fields.append(f'"taskId":{_text(message.task_id)}')
     if message.role:
         fields.append(f'"role":{_ROLES.get(message.role, message.role)}')
     if message.parts:
@@ -149,9 +150,9 @@ def _artifact(artifact: Artifact) -> str:
         return _rare(artifact)
     fields: list[str] = []
     if artifact.artifact_id:
-        fields.append(f'"artifactId":{_encode(artifact.artifact_id)}')
+        fields.append(f'"artifactId":{_text(artifact.artifact_id)}')
     if artifact.name:
-        fields.append(f'"name":{_encode(artifact.name)}')
+        fields.append(f'"name":{_text(artifact.name)}')
     if artifact.parts:
         fields.append(f'"parts":[{",".join(map(_part, artifact.parts))}]')
     return f"{{{','.join(fields)}}}"
@@ -160,7 +161,7 @@ def _artifact(artifact: Artifact) -> str:
 def _part(part: Part) -> str:
     plain = part.HasField("text") and not part.filename and not part.media_type
     if plain and not part.HasField("metadata"):
-        return f'{{"text":{_encode(part.text)}}}'
+        return f'{{"text":{_text(part.text)}}}'
     return _rare(part)
 
 
@@ -169,16 +170,16 @@ def _struct(struct: Struct) -> str:
     for key, value in struct.fields.items():
         if not value.HasField("string_value"):
             return _rare(struct)
-        fields.append(f"{_encode(key)}:{_encode(value.string_value)}")
+        fields.append(f"{_text(key)}:{_text(value.string_value)}")
     return f"{{{','.join(fields)}}}"
 
 
 def _ids(update: TaskStatusUpdateEvent | TaskArtifactUpdateEvent) -> list[str]:
     fields: list[str] = []
     if update.task_id:
-        fields.append(f'"taskId":{_encode(update.task_id)}')
+        fields.append(f'"taskId":{_text(update.task_id)}')
     if update.context_id:
-        fields.append(f'"contextId":{_encode(update.context_id)}')
+        fields.append(f'"contextId":{_text(update.context_id)}')
     return fields
 
 
