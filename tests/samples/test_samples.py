@@ -24,6 +24,12 @@ KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI")
 
 # What each of them says to "hello"; for one that is not named here, something.
 SAID = {
+    "adapter_object": "1. hello",
+    "callable_function": "hello: 1.",
+    "langchain_chain": "A good question.",
+    "langgraph_graph": "I can book a table for you.",
+    "n8n_workflow": "The workflow got: hello",
+    "openclaw_cli": "answer: hello",
     "assistant": "I follow a small script",
     "echo": "You said: hello",
     "files": "I got 1 part(s): text, 5 characters.",
