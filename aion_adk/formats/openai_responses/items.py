@@ -126,7 +126,8 @@ class ServerCallItem(OutputItem):
         return [self.part_event("mcp_call.completed"), done]
 
     def give_up(self, reason: str) -> list[Event]:
-        return [self.part_event("mcp_call.failed"), self.end(status="failed", error=reason)]
+        # `error` is text in openai 2 and an object in openai 3: the reason is the output.
+        return [self.part_event("mcp_call.failed"), self.end(status="failed", output=reason)]
 
 
 def _output_text(text: str) -> dict[str, Any]:

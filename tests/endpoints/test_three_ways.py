@@ -1,0 +1,74 @@
+"""One agent, spoken to over A2A, AG-UI and both OpenAI APIs: it is the same conversation."""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+from google.adk.agents import BaseAgent
+
+from aion_adk.formats.agui.fold import fold
+from aion_adk.formats.narration import messages_of_turn
+from aion_adk.formats.voices import speech_of
+from tests.endpoints.conversations import Hello, locating_agent, weather_agent
+from tests.endpoints.test_openai_chat import openai_client
+from tests.serving import send, serving, stream
+
+AGENTS = [lambda: Hello(name="hello"), weather_agent, locating_agent]
+
+
+def run_input(text: str, **fields: Any) -> dict[str, Any]:
+    message = {"id": "u1", "role": "user", "content": text}
+    return {"threadId": "thread", "runId": "run", "messages": [message], **fields}
+
+
+async def agui_events(url: str, body: dict[str, Any]) -> list[dict[str, Any]]:
+    async with httpx.AsyncClient(timeout=30) as http:
+        answer = await http.post(f"{url}/agui", json=body)
+    frames = answer.text.split("\n\n")
+    return [json.loads(frame.removeprefix("data: ")) for frame in frames if frame]
+
+
+async def spoken_over_a2a(agent: BaseAgent, *, streaming: bool) -> list[str]:
+    async with serving(agent, tool_activity=True) as url:
+        if not streaming:
+            return [speech_of(message) for message in messages_of_turn(await send(url, "hi"))]
+        frames = await stream(url, "hi")
+    statuses = [frame.status_update.status for frame in frames]
+    return [speech_of(status.message) for status in statuses if status.HasField("message")]
+
+
+async def spoken_over_agui(agent: BaseAgent) -> list[str]:
+    async with serving(agent, agui=True) as url:
+        messages = fold(await agui_events(url, run_input("hi")))
+    return [item["content"] for item in messages if item["role"] == "assistant"]
+
+
+async def spoken_over_responses(agent: BaseAgent) -> list[str]:
+    async with serving(agent, openai=True) as url, openai_client(url) as client:
+        response = await client.responses.create(model=agent.name, input="hi")
+    return [
+        content.text
+        for item in response.output
+        if item.type == "message"
+        for content in item.content
+        if content.type == "output_text"
+    ]
+
+
+async def spoken_over_chat(agent: BaseAgent) -> list[str]:
+    async with serving(agent, openai=True) as url, openai_client(url) as client:
+        completion = await client.chat.completions.create(
+            model=agent.name, messages=[{"role": "user", "content": "hi"}]
+        )
+    return (completion.choices[0].message.content or "").split("\n\n")
+
+
+@pytest.mark.parametrize("make", AGENTS)
+async def test_every_way_to_speak_to_an_agent_gives_the_same_conversation(make: Any) -> None:
+    blocking = [text for text in await spoken_over_a2a(make(), streaming=False) if text]
+    streamed = [text for text in await spoken_over_a2a(make(), streaming=True) if text]
+    assert streamed == blocking
+    assert await spoken_over_agui(make()) == blocking
+    assert await spoken_over_responses(make()) == blocking
+    assert await spoken_over_chat(make()) == blocking
