@@ -135,3 +135,14 @@ async def test_without_a_check_nobody_is_authenticated() -> None:
             text = task["status"]["message"]["parts"][0]["text"]
             name = f"A2A_USER_{task['contextId']}"
             assert text == f"{name} False {name} []"
+
+
+async def test_clients_of_other_protocols_are_asked_too() -> None:
+    """A6"""
+    asked = {"model": "doorman", "messages": [{"role": "user", "content": "Who am I?"}]}
+    async with guarded(openai=True) as (url, _), httpx.AsyncClient(timeout=20) as http:
+        path = f"{url}/v1/chat/completions"
+        refused = await http.post(path, json=asked)
+        answered = await http.post(path, json=asked, headers=ALICE)
+    assert refused.status_code == 401
+    assert answered.json()["choices"][0]["message"]["content"].startswith("alice True")
