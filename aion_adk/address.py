@@ -42,6 +42,10 @@ def reachable(url: str) -> str:
     return urlunsplit(parts).rstrip("/")
 
 
+def host_and_port(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def _unspecified(host: str) -> int | None:
     """The IP version of an address that means every interface, None for any other host."""
     try:

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from aion_adk.address import base_url_of, public_base_url
+from aion_adk.address import base_url_of, host_and_port, public_base_url
 from aion_adk.auth import BEARER
 from aion_adk.card import Servable, build_agent_card, jsonrpc_interface, rest_interface
 from aion_adk.options import ServerOptions
@@ -75,8 +75,7 @@ def interfaces_at(url: str, options: ServerOptions) -> list[AgentInterface]:
 
 
 def grpc_interface(url: str, port: int) -> AgentInterface:
-    host = urlsplit(url).hostname or ""
-    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    address = host_and_port(urlsplit(url).hostname or "", port)
     return AgentInterface(url=address, protocol_binding="GRPC", protocol_version="1.0")
 
 

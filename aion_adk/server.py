@@ -23,6 +23,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from aion_adk.address import host_and_port
 from aion_adk.auth import Authentication
 from aion_adk.card import Servable, nodes_of
 from aion_adk.discovery import CallContexts, card_of, card_routes, extended_card_for
@@ -268,7 +269,7 @@ def grpc_beside(handler: RequestHandler, card: AgentCard, options: ServerOptions
     return functools.partial(
         grpc_serving,
         handler,
-        address=f"{options.grpc_host}:{options.grpc_port}",
+        address=host_and_port(options.grpc_host, options.grpc_port),
         extensions=card.capabilities.extensions,
         authenticate=options.authenticate,
     )
