@@ -3,11 +3,12 @@
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from a2a.types import HTTPAuthSecurityScheme, SecurityScheme
 from starlette.authentication import AuthCredentials, SimpleUser
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 logger = logging.getLogger(__name__)
@@ -34,11 +35,22 @@ async def caller_name(authenticate: Authenticate, headers: Mapping[str, str]) ->
 
 
 class Authentication:
-    """ASGI middleware that lets in whom `authenticate` knows; the card is for everyone."""
+    """ASGI middleware that lets in whom `authenticate` knows; the card is for everyone.
 
-    def __init__(self, app: ASGIApp, authenticate: Authenticate) -> None:
+    `refusals` are answers in the words of other protocols, by the paths that those begin with.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        authenticate: Authenticate,
+        refusals: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
         self._app = app
         self._authenticate = authenticate
+        self._refusals = {
+            path: _refusal_with(body) for path, body in (refusals or dict[str, Any]()).items()
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"].endswith(_PUBLIC_PATH):
@@ -49,11 +61,18 @@ class Authentication:
             scope = {**scope, "user": SimpleUser(name), "auth": AuthCredentials(["authenticated"])}
             await self._app(scope, receive, send)
         else:
-            await _refusal(scope, receive, send)
+            path = scope["path"].removeprefix(scope.get("root_path", ""))
+            await self._refusal_at(path)(scope, receive, send)
+
+    def _refusal_at(self, path: str) -> Response:
+        matching = (self._refusals[start] for start in self._refusals if path.startswith(start))
+        return next(matching, _refusal)
 
 
-_refusal = JSONResponse(
-    {"error": {"code": 401, "status": "UNAUTHENTICATED", "message": UNAUTHENTICATED}},
-    status_code=401,
-    headers={"WWW-Authenticate": "Bearer"},
+def _refusal_with(body: Mapping[str, Any]) -> Response:
+    return JSONResponse(body, status_code=401, headers={"WWW-Authenticate": "Bearer"})
+
+
+_refusal = _refusal_with(
+    {"error": {"code": 401, "status": "UNAUTHENTICATED", "message": UNAUTHENTICATED}}
 )

@@ -24,10 +24,11 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aion_adk.address import host_and_port
-from aion_adk.auth import Authentication
+from aion_adk.auth import UNAUTHENTICATED, Authentication
 from aion_adk.card import Servable, nodes_of
 from aion_adk.discovery import CallContexts, card_of, card_routes, extended_card_for
 from aion_adk.endpoints.openai import OpenAIEndpoint
+from aion_adk.endpoints.openai_errors import unauthenticated
 from aion_adk.endpoints.turns import CONTEXT_HEADER, TASK_HEADER, Turns
 from aion_adk.errors import LoadError
 from aion_adk.executor import ADKAgentExecutor
@@ -278,7 +279,10 @@ def grpc_beside(handler: RequestHandler, card: AgentCard, options: ServerOptions
 def authentication_of(options: ServerOptions) -> list[Middleware]:
     if options.authenticate is None:
         return []
-    return [Middleware(Authentication, authenticate=options.authenticate)]
+    refusals = {"/v1/": unauthenticated(UNAUTHENTICATED)} if options.openai else {}
+    return [
+        Middleware(Authentication, authenticate=options.authenticate, refusals=refusals),
+    ]
 
 
 def closing_of(root: BaseNode | None, *, stores: list[object]) -> list[tuple[str, Close]]:

@@ -18,6 +18,10 @@ def unknown_model(model: str) -> Response:
     return JSONResponse(body, status_code=404)
 
 
+def unauthenticated(text: str) -> dict[str, Any]:
+    return error_body(text, kind="invalid_request_error", code="invalid_api_key")
+
+
 def unknown_response(response_id: str) -> Response:
     text = f"Response with id '{response_id}' not found."
     body = error_body(text, kind="invalid_request_error", code="not_found")
