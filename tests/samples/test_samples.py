@@ -30,6 +30,7 @@ SAID = {
     "langgraph_graph": "I can book a table for you.",
     "n8n_workflow": "The workflow got: hello",
     "openclaw_cli": "answer: hello",
+    "copilot": "I keep your to-do list.",
     "assistant": "I follow a small script",
     "echo": "You said: hello",
     "files": "I got 1 part(s): text, 5 characters.",
