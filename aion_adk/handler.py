@@ -52,6 +52,7 @@ from aion_adk.snapshot import (
     require_open,
     state_name,
 )
+from aion_adk.stamp import misfits_of
 from aion_adk.turn import STREAMING
 
 CardModifier = Callable[[AgentCard, ServerCallContext], Awaitable[AgentCard]]
@@ -116,7 +117,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
             final_task=final_task,
             shutdown_grace=shutdown_grace,
         )
-        self._canceling: set[str] = set()
+        self._canceling: dict[str, asyncio.Task[Task | None]] = {}
 
     async def on_message_send(
         self, params: SendMessageRequest, context: ServerCallContext
@@ -175,11 +176,11 @@ class BridgeRequestHandler(DefaultRequestHandler):
         task = await self._stored(params.id, context)
         if task.status.state in TERMINAL_STATES or task.id in self._canceling:
             raise TaskNotCancelableError(f"Task {task.id} is over: {state_name(task)}.")
-        self._canceling.add(task.id)
-        try:
-            ended = await self._runs.cancel(task, context)
-        finally:
-            self._canceling.discard(task.id)
+        canceling = asyncio.create_task(self._runs.cancel(task, context))
+        self._canceling[task.id] = canceling
+        canceling.add_done_callback(lambda _: self._canceling.pop(task.id))
+        # The caller may leave; its task ends.
+        ended = await asyncio.shield(canceling)
         if ended is None or ended.status.state != TaskState.TASK_STATE_CANCELED:
             raise TaskNotCancelableError(f"Task {task.id} ended before it could be canceled.")
         return copy_of(ended)
@@ -187,11 +188,12 @@ class BridgeRequestHandler(DefaultRequestHandler):
     async def on_create_task_push_notification_config(
         self, params: TaskPushNotificationConfig, context: ServerCallContext
     ) -> TaskPushNotificationConfig:
-        if self._push:
-            self._push.watch(params.task_id)
         # a2a-sdk's decorator hides the type of what it wraps.
         create = cast(_CreateConfig, super().on_create_task_push_notification_config)  # pyright: ignore[reportUnknownMemberType]  # reason above
-        return await create(params, context)
+        created = await create(params, context)
+        if self._push:
+            self._push.watch(created.task_id)
+        return created
 
     def begin_shutdown(self) -> None:
         """No new runs; those in flight get their grace, then end FAILED with the reason."""
@@ -211,6 +213,8 @@ class BridgeRequestHandler(DefaultRequestHandler):
             validate_proto_required_fields(params)
         validate_history_length(params.configuration)
         message = params.message
+        if list(misfits_of(message)):
+            raise InvalidParamsError("The message holds a number that is none, or nests too deep.")
         task = await self._task_named_by(message, context)
         await self._check_push_config(params)
         if message.context_id:

@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from a2a.types import (
@@ -16,11 +16,11 @@ from a2a.types import (
     TaskStatus,
     TaskStatusUpdateEvent,
 )
-from google.protobuf.struct_pb2 import Struct
+from google.protobuf.struct_pb2 import NULL_VALUE, Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from aion_adk.formats import canonical
-from aion_adk.values import drop_protected, is_protected, to_struct
+from aion_adk.values import drop_protected, is_protected, misfits_in, to_struct
 
 
 def new_id() -> str:
@@ -39,6 +39,16 @@ def without_protected(message: Message) -> Message:
     _clean(copy)
     _clean_parts(copy.parts)
     return copy
+
+
+def misfits_of(content: Message | Artifact) -> Iterator[Value]:
+    """The values in data and metadata that no transport could write as JSON."""
+    for holder in (content, *content.parts):
+        if holder.HasField("metadata"):
+            yield from _misfits_in_struct(holder.metadata)
+    for part in content.parts:
+        if part.HasField("data"):
+            yield from misfits_in(part.data)
 
 
 class Stamp:
@@ -63,6 +73,7 @@ class Stamp:
         stamped.context_id = self.context_id
         stamped.role = Role.ROLE_AGENT
         stamped.message_id = stamped.message_id or new_id()
+        _make_null(misfits_of(stamped))
         if self._canonical_types:
             canonical.stamp(stamped)
         self._stamp_metadata(stamped)
@@ -80,15 +91,16 @@ class Stamp:
         stamped.artifact_id = _unreserved(stamped.artifact_id) or new_id()
         _clean(stamped)
         _clean_parts(stamped.parts)
+        _make_null(misfits_of(stamped))
         return stamped
 
     def artifact_update(
-        self, artifact: Artifact, *, append: bool = False, last_chunk: bool = True
+        self, stamped: Artifact, *, append: bool, last_chunk: bool
     ) -> TaskArtifactUpdateEvent:
         return TaskArtifactUpdateEvent(
             task_id=self.task_id,
             context_id=self.context_id,
-            artifact=self.artifact(artifact),
+            artifact=stamped,
             append=append,
             last_chunk=last_chunk,
         )
@@ -106,6 +118,7 @@ class Stamp:
         if metadata is not None:
             update.metadata.CopyFrom(metadata)
             drop_protected(update.metadata)
+            _make_null(_misfits_in_struct(update.metadata))
             self._stamp_metadata(update)
         return update
 
@@ -137,3 +150,14 @@ def _clean(target: Message | Artifact | Part) -> None:
 def _clean_parts(parts: Iterable[Part]) -> None:
     for part in parts:
         _clean(part)
+
+
+def _misfits_in_struct(struct: Struct) -> Iterator[Value]:
+    for value in struct.fields.values():
+        yield from misfits_in(value)
+
+
+def _make_null(values: Iterable[Value]) -> None:
+    """As most JSON writers do with what is no JSON; a task that cannot be written is lost."""
+    for value in list(values):
+        value.null_value = NULL_VALUE

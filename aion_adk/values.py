@@ -1,7 +1,8 @@
 """protobuf `Value` and `Struct` to plain Python and back, and the keys only a server may set."""
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from google.protobuf import struct_pb2
@@ -13,6 +14,9 @@ PROTECTED_PREFIXES = ("aion:", "https://docs.aion.to/")
 
 # From here on JSON writers give a whole number an exponent: it is a magnitude, not a count.
 _LONGEST_INTEGER = 1e21
+
+# An object in an object is three messages deep, and protobuf reads no more than 100 back.
+_DEEPEST = 30
 
 
 def to_plain(value: struct_pb2.Value) -> Any:
@@ -93,3 +97,21 @@ def _drop_in_value(value: struct_pb2.Value) -> list[str]:
             return [key for item in value.list_value.values for key in _drop_in_value(item)]
         case _:
             return []
+
+
+def misfits_in(value: struct_pb2.Value, *, depth: int = _DEEPEST) -> Iterator[struct_pb2.Value]:
+    """What JSON cannot hold, or is nested so deep that no task could be read back with it."""
+    match value.WhichOneof("kind"):
+        case "number_value":
+            if not math.isfinite(value.number_value):
+                yield value
+        case "struct_value" | "list_value" if depth == 0:
+            yield value
+        case "struct_value":
+            for item in value.struct_value.fields.values():
+                yield from misfits_in(item, depth=depth - 1)
+        case "list_value":
+            for item in value.list_value.values:
+                yield from misfits_in(item, depth=depth - 1)
+        case _:
+            pass

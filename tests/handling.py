@@ -1,7 +1,7 @@
 """The real handler without a socket, for tests of what it decides."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
 from a2a.auth.user import User
@@ -134,7 +134,7 @@ async def look_up(handler: BridgeRequestHandler, task_id: str, *, user: str = ""
     return task
 
 
-async def within(seconds: float, waiting: Coroutine[Any, Any, Any]) -> Any:
+async def within(seconds: float, waiting: Awaitable[Any]) -> Any:
     async with asyncio.timeout(seconds):
         return await waiting
 

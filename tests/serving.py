@@ -13,6 +13,7 @@ import uvicorn
 from a2a.client import Client, ClientConfig, create_client
 from a2a.types import (
     GetTaskRequest,
+    ListTasksRequest,
     Message,
     Part,
     Role,
@@ -111,6 +112,11 @@ async def stream(url: str, content: str | Sequence[Part], **fields: Any) -> list
     """Sends one message and returns every frame of the stream."""
     async with client_of(url, streaming=True) as client:
         return [frame async for frame in client.send_message(request_of(content, **fields))]
+
+
+async def tasks_of(url: str) -> list[Task]:
+    async with client_of(url) as client:
+        return list((await client.list_tasks(ListTasksRequest())).tasks)
 
 
 async def stored(url: str, task_id: str, *, history_length: int | None = None) -> Task:

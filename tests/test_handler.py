@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import AsyncGenerator
+from math import inf, nan
 from typing import Any
 
 import pytest
@@ -28,11 +29,13 @@ from a2a.utils.errors import (
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 from google.api.field_behavior_pb2 import FieldBehavior, field_behavior
+from google.protobuf.struct_pb2 import Value
 
 from aion_adk.handler import is_complete
 from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.snapshot import TERMINAL_STATES, copy_of
 from aion_adk.store import MemoryTaskStore
+from aion_adk.values import to_value
 from tests.agents import said
 from tests.handling import (
     IMMEDIATELY,
@@ -48,6 +51,7 @@ from tests.handling import (
     shape_of,
     state_of,
     subscribe,
+    within,
 )
 from tests.serving import reply_of, request_of
 
@@ -90,6 +94,13 @@ class Held:
     async def has_begun(self, *texts: str) -> None:
         async with asyncio.timeout(10), self.begin:
             await self.begin.wait_for(lambda: set(texts) <= set(self.began))
+
+
+def nested(depth: int) -> Value:
+    plain: Any = 1
+    for _ in range(depth):
+        plain = {"deeper": plain}
+    return to_value(plain)
 
 
 async def asks_back(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
@@ -291,6 +302,45 @@ async def test_cancel_stops_the_agent_closes_the_text_and_ends_the_task_once() -
         await cancel(handler, task_ids[0])
     held.go.set()
     assert state_of(await sibling) == "COMPLETED"
+
+
+async def test_a_caller_that_leaves_while_it_cancels_does_not_leave_its_task_at_work() -> None:
+    """F3, E1"""
+    begun, canceled, go = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def slow_to_stop(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        try:
+            begun.set()
+            await asyncio.Event().wait()
+            yield said(agent, ctx, "never")
+        finally:
+            canceled.set()
+            await go.wait()
+
+    handler = handler_of(slow_to_stop)
+    task = await ask(handler, "one", context_id="c", message_id="m", configuration=IMMEDIATELY)
+    waiting = asking(handler, "one", context_id="c", message_id="m")
+    await within(5, begun.wait())
+    caller = asyncio.create_task(cancel(handler, task.id))
+    await within(5, canceled.wait())
+    caller.cancel()
+    await asyncio.wait({caller})
+    with pytest.raises(TaskNotCancelableError):
+        await cancel(handler, task.id)
+    go.set()
+    assert state_of(await within(5, waiting)) == "CANCELED"
+
+
+@pytest.mark.parametrize("data", [{"number_value": nan}, {"number_value": inf}, nested(31)])
+async def test_a_message_that_json_cannot_hold_is_refused_and_spoils_no_list(data: Any) -> None:
+    """A5: what one caller sends can be written for the others."""
+    store = MemoryTaskStore()
+    handler = handler_of(echo, task_store=store)
+    with pytest.raises(InvalidParamsError):
+        await handler.on_message_send(request_of([Part(data=data)]), call())
+    await handler.on_message_send(request_of([Part(data=nested(25))]), call())
+    page = await store.list(ListTasksRequest(), call())
+    assert len(page.tasks) == 1
 
 
 async def test_a_parked_task_can_be_canceled_and_then_takes_no_message() -> None:

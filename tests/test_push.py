@@ -6,12 +6,17 @@ from typing import Any
 import httpx
 import pytest
 from a2a.types import (
+    CancelTaskRequest,
     SendMessageConfiguration,
     StreamResponse,
     TaskPushNotificationConfig,
     TaskState,
 )
-from a2a.utils.errors import InvalidParamsError, PushNotificationNotSupportedError
+from a2a.utils.errors import (
+    InvalidParamsError,
+    PushNotificationNotSupportedError,
+    TaskNotFoundError,
+)
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 from google.protobuf.json_format import ParseDict
@@ -115,6 +120,23 @@ async def test_a_webhook_that_fails_is_tried_again_and_keeps_its_order() -> None
         "status_update WORKING",
         "status_update COMPLETED",
     ]
+
+
+async def test_webhooks_for_tasks_that_do_not_exist_take_no_place_of_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("aion_adk.push.MOST_WATCHED", 1)
+    webhook = Webhook()
+    handler = handler_of(asks_back, push=impatient())
+    async with listening_webhook(webhook) as hook:
+        task = await ask(handler, "start", configuration=to(hook))
+        await webhook.got(2)
+        stranger = TaskPushNotificationConfig(task_id="no-such-task", url=hook)
+        with pytest.raises(TaskNotFoundError):
+            await handler.on_create_task_push_notification_config(stranger, call("mallory"))
+        await handler.on_cancel_task(CancelTaskRequest(id=task.id), call())
+        assert (await webhook.got(3))[-1] == "status_update CANCELED"
+    await handler.aclose()
 
 
 async def test_a_webhook_that_hangs_does_not_slow_the_task() -> None:

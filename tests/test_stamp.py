@@ -1,6 +1,7 @@
 import logging
 from collections.abc import AsyncGenerator
 from copy import deepcopy
+from math import inf, nan
 from typing import Any
 
 import pytest
@@ -9,11 +10,12 @@ from a2a.types import Artifact, Message, Part, Role, Task, TaskState, TaskStatus
 from google.adk.agents import BaseAgent
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
+from google.protobuf.struct_pb2 import Value
 
 from aion_adk import emit_data, emit_message, emit_task_metadata, reply
 from aion_adk.values import to_dict, to_plain, to_struct, to_value
 from tests.agents import agent_of, event_of, said, wrote
-from tests.serving import history_of, send, serving, stored, stream
+from tests.serving import history_of, send, serving, stored, stream, tasks_of
 
 METADATA = to_struct(
     {
@@ -110,6 +112,31 @@ async def test_data_is_content_and_keeps_its_keys() -> None:
     async with serving(agent_of(answering)) as url:
         task = await send(url, "hi")
     assert to_plain(task.status.message.parts[0].data) == {"aion:network": "said"}
+
+
+async def test_what_json_cannot_hold_leaves_as_null() -> None:
+    """E1: a task that cannot be written would end its stream without a status."""
+    deep: Any = "bottom"
+    for _ in range(31):
+        deep = {"deeper": deep}
+    data = {"nan": nan, "list": [1, -inf], "kept": 1.5, "deep": deep}
+
+    async def measuring(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        emit_data(ctx, data, name="readings")
+        emit_task_metadata(ctx, {"mean": nan})
+        yield wrote(agent, ctx, Message(parts=[Part(data=Value(number_value=inf))]))
+
+    async with serving(agent_of(measuring)) as url:
+        frames = await stream(url, "hi")
+        task = await stored(url, frames[0].task.id)
+        listed = await tasks_of(url)
+    assert frames[-1].status_update.status.state == TaskState.TASK_STATE_COMPLETED
+    shown = to_plain(task.artifacts[0].parts[0].data)
+    assert "bottom" not in str(shown.pop("deep"))
+    assert shown == {"nan": None, "list": [1, None], "kept": 1.5}
+    assert to_dict(task.metadata)["mean"] is None
+    assert to_plain(task.status.message.parts[0].data) is None
+    assert [each.id for each in listed] == [task.id]
 
 
 async def test_what_the_server_stamps_wins_over_everybody() -> None:
