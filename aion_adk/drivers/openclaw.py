@@ -25,6 +25,10 @@ from aion_adk.values import object_of
 
 logger = logging.getLogger(__name__)
 
+_ISOLATED = ("agent", "exec", "--json", "--message-file", "-")
+# Only `agent exec` reads "-", and only `agent` has sessions.
+_IN_A_SESSION = ("agent", "--local", "--json", "--message-file", "/dev/stdin")
+
 _SECONDS_TO_TERMINATE = 2.0
 _LOGGED = 2000
 
@@ -36,6 +40,7 @@ class OpenClawOptions(DriverOptions, total=False):
     """Keyword options of OpenClawAgent."""
 
     command: Sequence[str]
+    remembers: bool
     arguments: Sequence[str]
     state_dir: str | Path | None
     working_dir: str | Path | None
@@ -43,16 +48,18 @@ class OpenClawOptions(DriverOptions, total=False):
 
 
 class OpenClawAgent(Driver):
-    """Runs `command` with `arguments` for each turn, the prompt on its standard input.
+    """Runs `command` for each turn, the prompt on its standard input.
 
-    Each conversation has a session id of its own. Runs that share a `state_dir` wait for each
+    Each conversation is a session of OpenClaw; with `remembers=False` each turn is an isolated
+    `agent exec`. `arguments` are added to either. Runs that share a `state_dir` wait for each
     other. A run is a process group: when it is cancelled or late, all of it is ended.
     """
 
     references: ClassVar[frozenset[str]] = frozenset()
 
     command: tuple[str, ...] = Field(default=("openclaw",), min_length=1)
-    arguments: tuple[str, ...] = ("agent", "exec", "--json", "--message-file", "-")
+    remembers: bool = True
+    arguments: tuple[str, ...] = ()
     state_dir: Path | None = None
     working_dir: Path | None = None
     env: dict[str, str] = Field(default_factory=dict[str, str], repr=False)
@@ -77,9 +84,7 @@ class OpenClawAgent(Driver):
         try:
             process = await asyncio.create_subprocess_exec(
                 *self.command,
-                *self.arguments,
-                "--session-id",
-                session_id,
+                *self._arguments(session_id),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
@@ -98,6 +103,11 @@ class OpenClawAgent(Driver):
             shown = errors.decode(errors="replace")[-_LOGGED:]
             logger.warning("%s: openclaw ended with %s: %s", self.name, process.returncode, shown)
         return output.decode(errors="replace")
+
+    def _arguments(self, session_id: str) -> tuple[str, ...]:
+        if not self.remembers:
+            return (*_ISOLATED, *self.arguments)
+        return (*_IN_A_SESSION, "--session-id", session_id, *self.arguments)
 
     def _environment(self) -> dict[str, str]:
         state = {"OPENCLAW_STATE_DIR": str(self.state_dir)} if self.state_dir else {}

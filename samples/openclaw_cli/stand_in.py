@@ -1,4 +1,4 @@
-"""Answers as `openclaw agent exec --json --message-file -` does."""
+"""Answers as `openclaw agent --local --json --message-file /dev/stdin` does."""
 
 import json
 import sys
@@ -6,4 +6,4 @@ import sys
 message = sys.stdin.read()
 session_id = sys.argv[sys.argv.index("--session-id") + 1]
 payloads = [{"text": f"OpenClaw would answer: {message}", "mediaUrl": None}]
-sys.stdout.write(json.dumps({"ok": True, "payloads": payloads, "sessionId": session_id}))
+sys.stdout.write(json.dumps({"payloads": payloads, "meta": {"sessionId": session_id}}))

@@ -1,4 +1,4 @@
-"""Behaves as `openclaw agent exec --json --message-file -` does, by what the message says."""
+"""Behaves as the `openclaw` command does; FAKE_MODE says what it answers."""
 
 import json
 import os
@@ -18,10 +18,18 @@ def turn_of(state: Path, session_id: str) -> int:
     return len(log.read_text().splitlines())
 
 
+def session_of(arguments: list[str]) -> str:
+    """`agent exec` has no sessions, and only it reads its message from "-"."""
+    if arguments == ["agent", "exec", "--json", "--message-file", "-"]:
+        return "isolated"
+    expected = ["agent", "--local", "--json", "--message-file", "/dev/stdin", "--session-id"]
+    assert arguments[:6] == expected, arguments
+    return arguments[6]
+
+
 def main() -> int:
     arguments = sys.argv[1:]
-    assert arguments[:5] == ["agent", "exec", "--json", "--message-file", "-"], arguments
-    session_id = arguments[arguments.index("--session-id") + 1]
+    session_id = session_of(arguments)
     message = sys.stdin.read()
     state = Path(os.environ["OPENCLAW_STATE_DIR"])
     turn = turn_of(state, session_id)

@@ -20,6 +20,14 @@ async def test_every_shape_of_result_is_read(mode: str) -> None:
     assert reply_of(await answer_in(mode, 'a "quoted"\nprompt')) == 'a "quoted"\nprompt'
 
 
+async def test_a_turn_without_memory_is_an_isolated_one() -> None:
+    case = OpenClawCase()
+    async with case.running(), serving(case.agent("claw", "echo", remembers=False)) as url:
+        task = await send(url, "hi")
+        assert (case.state / "isolated.log").exists()
+    assert reply_of(task) == "hi!"
+
+
 async def test_links_are_passed_on_and_paths_are_not() -> None:
     message = (await answer_in("media")).status.message
     assert [part.text or part.url for part in message.parts] == [

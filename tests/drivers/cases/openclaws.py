@@ -33,10 +33,9 @@ class OpenClawCase(Case):
             self.state = Path(state)
             yield
 
-    def agent(self, name: str, mode: str, *, timeout: float | None = None) -> OpenClawAgent:
+    def agent(self, name: str, mode: str, **options: Any) -> OpenClawAgent:
         env = {"FAKE_MODE": mode, "FAKE_ERROR": SECRET}
-        options: Any = {"command": COMMAND, "state_dir": self.state, "env": env}
-        return OpenClawAgent(name, timeout=timeout, **options)
+        return OpenClawAgent(name, command=COMMAND, state_dir=self.state, env=env, **options)
 
     def echo(self, name: str = "echo") -> OpenClawAgent:
         return self.agent(name, "echo")
