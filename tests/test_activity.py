@@ -129,5 +129,9 @@ async def test_a_call_that_waits_for_an_answer_is_left_to_the_pause_it_causes() 
 
 
 def test_what_adk_keeps_for_signing_in_is_never_shown() -> None:
-    delta = {"city": "Rome", "adk_oauth_state:a": "s", "adk_oauth_credential:a": {"oauth2": {}}}
+    delta: dict[str, object] = {
+        "city": "Rome",
+        "adk_oauth_state:a": "s",
+        "adk_oauth_credential:a": {"oauth2": {}},
+    }
     assert public_state(delta) == {"city": "Rome"}
