@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from aion_adk.outbox import A2AOutbox
     from aion_adk.plugin import A2ABridgePlugin
     from aion_adk.server import A2AApp, serve, to_a2a
+    from aion_adk.store import DurableTaskStore, MemoryTaskStore
 
 __all__ = [
     "A2AApp",
@@ -30,6 +31,8 @@ __all__ = [
     "A2AOutbox",
     "ADKAgentExecutor",
     "BridgeError",
+    "DurableTaskStore",
+    "MemoryTaskStore",
     "ServerOptions",
     "TaskFailed",
     "TaskRejected",
@@ -54,6 +57,8 @@ _HOMES = {
     "A2AOutbox": "outbox",
     "ADKAgentExecutor": "executor",
     "BridgeError": "errors",
+    "DurableTaskStore": "store",
+    "MemoryTaskStore": "store",
     "ServerOptions": "options",
     "TaskFailed": "errors",
     "TaskRejected": "errors",

@@ -8,6 +8,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
+PUBLIC_PACKAGES = ("aion_adk.drivers", "aion_adk.formats")
+
 # A fence marked `{.python .notest}` needs what a test cannot have: a key, a paid service.
 _FENCE = re.compile(r"^```python[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -36,3 +38,9 @@ def test_the_code_of_a_page_runs_top_to_bottom(
         # Leading newlines make a traceback point at the page's own lines.
         source = "\n" * (line - 1) + block
         exec(compile(source, str(page), "exec"), namespace)
+
+
+def test_the_code_of_the_pages_uses_public_names_only() -> None:
+    homes = re.compile(r"(?:from|import) (aion_adk\.[\w.]+)")
+    used = {home for page in PAGES for _, block in blocks_of(page) for home in homes.findall(block)}
+    assert {home for home in used if not home.startswith(PUBLIC_PACKAGES)} == set()

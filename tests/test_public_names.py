@@ -12,6 +12,8 @@ PUBLIC = {
     "A2AOutbox",
     "ADKAgentExecutor",
     "BridgeError",
+    "DurableTaskStore",
+    "MemoryTaskStore",
     "ServerOptions",
     "TaskFailed",
     "TaskRejected",
