@@ -26,9 +26,10 @@ def caller_of(context: RequestContext, *, user_id: UserIdResolver | None = None)
     context_id = context.context_id or ""
     user = context.call_context.user
     authenticated = user.is_authenticated and bool(user.user_name)
-    verified = user.user_name if authenticated else f"A2A_USER_{context_id}"
+    session_id = session_id_of(context_id)
+    verified = user.user_name if authenticated else f"A2A_USER_{session_id}"
     name = user_id(context) if user_id else verified
-    return Caller(_short(name or verified), session_id_of(context_id), authenticated)
+    return Caller(_short(name or verified), session_id, authenticated)
 
 
 def session_id_of(context_id: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from a2a.server.context import ServerCallContext
 from a2a.server.events import Event
+from a2a.server.jsonrpc_models import JSONParseError, JSONRPCError
 from a2a.server.request_handlers.request_handler import RequestHandler
 from a2a.server.request_handlers.response_helpers import build_error_response
 from a2a.server.routes.common import ServerCallContextBuilder
@@ -60,7 +61,10 @@ class JsonRpc:
         self._others = others
 
     async def answer(self, request: Request) -> Response:
-        call = await _call_of(request)
+        try:
+            call = await _call_of(request)
+        except (ValueError, RecursionError):
+            return _json_response(_error(None, JSONParseError()))
         if call is None:
             return await self._others(request)
         context = self._contexts.build(request)
@@ -70,7 +74,7 @@ class JsonRpc:
         try:
             return await self._answer(call, context)
         except A2AError as error:
-            return _json_response(_error(call, error))
+            return _json_response(_error(call.id, error))
 
     async def _answer(self, call: _Call, context: ServerCallContext) -> Response:
         if isinstance(call.params, SubscribeToTaskRequest):
@@ -120,14 +124,16 @@ async def _watch(receive: Receive, client_is_there: asyncio.Timeout) -> None:
 
 
 async def _call_of(request: Request) -> _Call | None:
-    """A call that is plainly one of ours; None for every other, to be answered elsewhere."""
-    if request.headers.get(VERSION_HEADER) != PROTOCOL_VERSION_1_0:
-        return None
+    """A call that is plainly one of ours; None for every other, to be answered elsewhere.
+
+    What Python cannot read for other reasons than the grammar of JSON (its encoding, its depth,
+    a number of thousands of digits) is a ValueError or a RecursionError.
+    """
     try:
         body: Any = json.loads(await request.body())
-    except (HTTPException, ValueError):
+    except (HTTPException, json.JSONDecodeError):
         return None
-    if not isinstance(body, dict):
+    if request.headers.get(VERSION_HEADER) != PROTOCOL_VERSION_1_0 or not isinstance(body, dict):
         return None
     members = cast(dict[str, Any], body)
     id_, method = members.get("id"), members.get("method")
@@ -173,15 +179,16 @@ async def _frames(
             async for event in events:
                 yield f"data: {_result(call, event)}\n\n"
         except A2AError as error:
-            yield f"event: error\ndata: {_error(call, error)}\n\n"
+            yield f"event: error\ndata: {_error(call.id, error)}\n\n"
 
 
 def _result(call: _Call, event: Event) -> str:
     return f"{call.opening}{to_json(event)}}}"
 
 
-def _error(call: _Call, error: A2AError) -> str:
-    return json.dumps(build_error_response(call.id, error), ensure_ascii=False)
+def _error(id_: str | int | None, error: A2AError | JSONRPCError) -> str:
+    # All in ASCII: an id may hold half a surrogate pair, which no encoding can.
+    return json.dumps(build_error_response(id_, error))
 
 
 def _json_response(content: str) -> Response:

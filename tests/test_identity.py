@@ -7,9 +7,12 @@ from a2a.auth.user import User
 from a2a.server.agent_execution import RequestContext
 from a2a.server.context import ServerCallContext
 from google.adk.agents import BaseAgent
+from google.adk.agents.callback_context import CallbackContext
 from google.adk.agents.invocation_context import InvocationContext
+from google.adk.artifacts import FileArtifactService
 from google.adk.events import Event
 from google.adk.sessions import DatabaseSessionService
+from google.genai import types
 
 from aion_adk import inbox_of
 from aion_adk.identity import Caller, UserIdResolver, caller_of
@@ -89,3 +92,19 @@ async def test_any_context_id_has_a_session_that_is_found_again(
         other = reply_of(await send(url, "hi", context_id="another"))
     assert [reply.rsplit(" ", 1)[1] for reply in replies] == ["1", "2"]
     assert other == "A2A_USER_another: 1"
+
+
+@pytest.mark.parametrize("context_id", ["a/b", "../../etc", "c:d", "x y"])
+async def test_files_of_any_context_can_be_kept(tmp_path: Path, context_id: str) -> None:
+    """A6: a caller's context id becomes part of no path."""
+
+    async def saving(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        note = types.Part.from_bytes(data=b"kept", mime_type="text/plain")
+        version = await CallbackContext(ctx).save_artifact("note.txt", note)
+        yield said(agent, ctx, f"version {version}")
+
+    files = FileArtifactService(tmp_path / "files")
+    async with serving(agent_of(saving), artifact_service=files) as url:
+        task = await send(url, "hi", context_id=context_id)
+    assert reply_of(task) == "version 0"
+    assert [path.name for path in tmp_path.iterdir()] == ["files"]

@@ -156,9 +156,28 @@ async def test_a_call_of_another_protocol_version_is_answered_as_a2a_sdk_answers
 
 async def test_a_body_that_is_no_json_is_answered_as_a2a_sdk_answers_it() -> None:
     async with client_for(DefaultRequestHandler(Echo(), InMemoryTaskStore(), CARD)) as client:
-        ours = await client.post(OURS, content=b'{"jsonrpc": \xff')
-        theirs = await client.post(THEIRS, content=b'{"jsonrpc": \xff')
+        ours = await client.post(OURS, content=b'{"jsonrpc": ')
+        theirs = await client.post(THEIRS, content=b'{"jsonrpc": ')
     assert ours.json() == theirs.json()
+
+
+@pytest.mark.parametrize("version", ["1.0", ""])
+@pytest.mark.parametrize("body", [b'{"jsonrpc": \xff', b"[" * 100_000, b"1" * 5000])
+async def test_a_body_that_python_cannot_read_is_a_parse_error(body: bytes, version: str) -> None:
+    """F4: what Python says about it stays here."""
+    headers = {"A2A-Version": version}
+    async with client_for(DefaultRequestHandler(Echo(), InMemoryTaskStore(), CARD)) as client:
+        response = await client.post(OURS, content=body, headers=headers)
+    error = {"code": -32700, "message": "Parse error"}
+    assert response.json() == {"jsonrpc": "2.0", "id": None, "error": error}
+
+
+async def test_an_id_that_no_encoding_can_hold_comes_back_with_an_error() -> None:
+    async with client_for(DefaultRequestHandler(Echo(), InMemoryTaskStore(), CARD)) as client:
+        body = json.dumps(call("SubscribeToTask", params={"id": "nowhere"}, id="\ud800"))
+        response = await client.post(OURS, content=body)
+    assert response.json()["id"] == "\ud800"
+    assert "error" in response.json()
 
 
 async def test_a_stream_says_what_a2a_sdk_says() -> None:

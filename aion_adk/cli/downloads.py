@@ -6,7 +6,9 @@ import re
 from pathlib import Path
 
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*]')
-_LONGEST_NAME = 120
+# File systems count bytes, 255 at the most; a number may come between the two.
+_LONGEST_NAME = 180
+_LONGEST_SUFFIX = 40
 
 
 def safe_name(filename: str, *, media_type: str = "") -> str:
@@ -14,7 +16,7 @@ def safe_name(filename: str, *, media_type: str = "") -> str:
     last = filename.replace("\\", "/").rsplit("/", 1)[-1]
     name = _UNSAFE.sub("_", last).strip().lstrip(".-").rstrip(". ")
     path = Path(name or f"file{mimetypes.guess_extension(media_type) or ''}")
-    return f"{path.stem[:_LONGEST_NAME]}{path.suffix[:20]}"
+    return f"{_cut(path.stem, _LONGEST_NAME)}{_cut(path.suffix, _LONGEST_SUFFIX)}"
 
 
 def save(content: bytes, filename: str, *, folder: Path, media_type: str = "") -> Path:
@@ -31,3 +33,7 @@ def save(content: bytes, filename: str, *, folder: Path, media_type: str = "") -
             continue
         return path
     raise AssertionError("count() does not end")
+
+
+def _cut(text: str, most_bytes: int) -> str:
+    return text.encode()[:most_bytes].decode(errors="ignore")

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 import click
 import httpx
@@ -15,7 +16,7 @@ from a2a.utils.errors import A2AError
 from google.protobuf.json_format import MessageToJson
 
 from aion_adk.cli.transcript import COMPLETED, NO_ANSWER, WAITING, Transcript
-from aion_adk.cli.view import QuietView, View, view_for_terminal
+from aion_adk.cli.view import QuietView, View, printable_json, view_for_terminal
 from aion_adk.stamp import new_id
 from aion_adk.values import to_value
 
@@ -55,7 +56,8 @@ def send_message(
         async with connected(url, stream=stream, headers=headers) as client:
             async for frame in client.send_message(request):
                 if as_json:
-                    click.echo(MessageToJson(frame, indent=None, ensure_ascii=False))
+                    text = MessageToJson(frame, indent=None, ensure_ascii=False)
+                    click.echo(printable_json(text))
                 transcript.show(frame)
 
     try:
@@ -126,14 +128,17 @@ def reason_of(error: Exception, url: str) -> str:
 
 
 def tell_what_next(view: View, url: str, transcript: Transcript) -> None:
-    """The state if it is not the usual one, and the command that goes on from here."""
+    """The state if it is not the usual one, and the command that goes on from here.
+
+    The server chose the ids, and a shell may get to read them.
+    """
     state = TaskState.Name(transcript.state).removeprefix("TASK_STATE_").replace("_", " ").lower()
     if transcript.exit_code == WAITING:
         view.note(f"\nThe task waits ({state}). Answer it with:")
-        view.note(f'  aion-adk send {url} "…" --task {transcript.task_id}')
+        view.note(f'  aion-adk send {quote(url)} "…" --task {quote(transcript.task_id)}')
     elif transcript.exit_code == NO_ANSWER:
         view.problem("The answer ended before the task did.")
     elif transcript.exit_code != COMPLETED:
         view.problem(f"The task ended: {state}.")
     elif transcript.context_id:
-        view.note(f"\nGo on with: --context {transcript.context_id}")
+        view.note(f"\nGo on with: --context {quote(transcript.context_id)}")

@@ -17,7 +17,7 @@ from aion_adk.cli.downloads import save
 from aion_adk.cli.speech import Speech
 from aion_adk.cli.view import View
 from aion_adk.delta import is_thought_delta, is_transitory
-from aion_adk.parts import ADK_TYPE, FUNCTION_CALL
+from aion_adk.parts import FUNCTION_CALL, adk_type_of
 from aion_adk.values import to_plain
 
 COMPLETED, FAILED, WAITING, NO_ANSWER = 0, 1, 3, 4
@@ -150,7 +150,7 @@ class Transcript:
                 self._save(part)
             case "url":
                 self._view.note(f"file {part.filename or part.media_type}: {part.url}")
-            case "data" if part.metadata.fields[ADK_TYPE].string_value == FUNCTION_CALL:
+            case "data" if adk_type_of(part) == FUNCTION_CALL:
                 pass  # the pending call; the text next to it asks for the answer
             case "data":
                 self._view.data(to_plain(part.data))

@@ -10,12 +10,17 @@ from importlib.util import find_spec
 
 import click
 
-_CONTROL = re.compile(r"[^\S \n\t]|[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def printable(text: str) -> str:
     """`text` without the control characters by which an agent could drive the terminal."""
     return _CONTROL.sub("", text)
+
+
+def printable_json(text: str) -> str:
+    """The same JSON with its control characters as escapes: data must not lose any."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class View:
@@ -39,7 +44,7 @@ class View:
 
     def data(self, value: object) -> None:
         self.end_line()
-        click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+        click.echo(_shown(value))
 
     def note(self, text: str) -> None:
         self.end_line()
@@ -65,11 +70,17 @@ class QuietView(View):
 
 class RichView(View):
     def data(self, value: object) -> None:
-        from rich import print_json  # an extra, and slow to load where nothing is highlighted
+        # An extra, and slow to load where nothing is highlighted.
+        from rich.console import Console
+        from rich.highlighter import JSONHighlighter
 
         self.end_line()
-        print_json(data=value, ensure_ascii=False)
+        Console().print(JSONHighlighter()(_shown(value)), soft_wrap=True)
 
 
 def view_for_terminal() -> View:
     return RichView() if sys.stdout.isatty() and find_spec("rich") else View()
+
+
+def _shown(value: object) -> str:
+    return printable_json(json.dumps(value, indent=2, ensure_ascii=False))

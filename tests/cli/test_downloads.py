@@ -33,6 +33,11 @@ def test_a_very_long_name_is_cut_and_keeps_its_suffix() -> None:
     assert name.endswith("x.txt")
 
 
+@pytest.mark.parametrize("filename", [f"{'報' * 200}.txt", f"a.{'é' * 200}"])
+def test_a_long_name_of_any_script_can_be_written(tmp_path: Path, filename: str) -> None:
+    assert save(b"x", filename, folder=tmp_path).read_bytes() == b"x"
+
+
 @pytest.mark.parametrize("filename", ["../outside.txt", "/tmp/../outside.txt", "a/b/outside.txt"])
 def test_a_file_stays_in_its_folder(tmp_path: Path, filename: str) -> None:
     folder = tmp_path / "in"

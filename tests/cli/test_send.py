@@ -61,6 +61,12 @@ class Waiting(BaseAgent):
         yield said(self, ctx, "first last")
 
 
+async def test_the_command_that_goes_on_is_safe_to_paste() -> None:
+    async with serving(Speaker(name="speaker")) as url:
+        result = await send(url, "hi", "--context", "c; reboot")
+    assert "--context 'c; reboot'" in result.stderr
+
+
 async def test_text_is_on_standard_output_before_the_agent_has_finished() -> None:
     agent = Waiting(name="waiting")
     async with serving(agent) as url, asyncio.timeout(40):

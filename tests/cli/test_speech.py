@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from aion_adk.cli.speech import Speech
@@ -52,7 +54,18 @@ def test_data_is_the_same_json_with_and_without_rich(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out == plain
 
 
+@pytest.mark.parametrize("view", [View(), RichView()])
+def test_data_cannot_drive_the_terminal_and_is_whole(
+    view: View, capsys: pytest.CaptureFixture[str]
+) -> None:
+    value = {"a": "\x9b31mred\x1b[0m\x7f", "b": "10\u00a0000"}
+    view.data(value)
+    shown = capsys.readouterr().out
+    assert json.loads(shown) == value
+    assert not {"\x9b", "\x1b", "\x7f"} & set(shown)
+
+
 def test_printable_keeps_letters_of_every_script_and_line_ends() -> None:
-    text = "naïve 日本語 👩‍🚀\n\ttab"
+    text = "naïve 日本語 👩‍🚀\n\ttab 10\u00a0000 全角\u3000空白"
     assert printable(text) == text
     assert printable("a\x1b[1mb\x00\r\x85c\u2028d") == "a[1mbcd"
