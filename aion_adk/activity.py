@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from a2a.types import Message, Part, TaskState, TaskStatus, TaskStatusUpdateEvent
+from a2a.types import AgentExtension, Message, Part, TaskState, TaskStatus, TaskStatusUpdateEvent
 from google.adk.events import Event
 from google.genai import types
 from google.protobuf.struct_pb2 import Struct
@@ -25,6 +25,14 @@ TOOL_ACTIVITY = "https://docs.aion.to/a2a/extensions/tool-activity/v1"
 
 THOUGHTS = "https://docs.aion.to/a2a/extensions/thoughts/v1"
 """Asks for what a model says it thinks, as it streams and as messages."""
+
+ACTIVITY_EXTENSIONS = (
+    AgentExtension(
+        uri=TOOL_ACTIVITY,
+        description="Shows tool calls, their results, changes of state and token counts.",
+    ),
+    AgentExtension(uri=THOUGHTS, description="Shows what the model says it thinks."),
+)
 
 # What ADK and this bridge keep in the state for themselves.
 _PRIVATE_STATE = ("temp:", "a2a_", "adk_oauth_", "_")

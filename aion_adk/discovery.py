@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from aion_adk.activity import ACTIVITY_EXTENSIONS
 from aion_adk.address import base_url_of, host_and_port, public_base_url
 from aion_adk.auth import BEARER
 from aion_adk.card import Servable, build_agent_card, jsonrpc_interface, rest_interface
@@ -49,7 +50,7 @@ def card_of(agent: Servable, options: ServerOptions) -> AgentCard:
             streaming=True,
             push_notifications=options.push_notifications,
             extended_agent_card=options.extended_card is not None,
-            extensions=options.extensions,
+            extensions=[*options.extensions, *ACTIVITY_EXTENSIONS],
         ),
     )
     if options.authenticate is not None:

@@ -1,5 +1,6 @@
 from typing import Any
 
+import httpx
 from a2a.client import ClientCallContext
 from a2a.types import Message, StreamResponse, Task
 from google.adk.agents import LlmAgent
@@ -94,6 +95,13 @@ async def test_a_client_asks_with_an_extension_and_thoughts_are_an_extension_of_
         if any(part.metadata.fields for part in frame.artifact_update.artifact.parts)
     ]
     assert thoughts == ["aion:stream-delta#thought"] * 2
+
+
+async def test_the_card_names_what_can_be_asked_for() -> None:
+    async with serving(weather_agent()) as url, httpx.AsyncClient() as http:
+        card = (await http.get(f"{url}/.well-known/agent-card.json")).json()
+    declared = [extension["uri"] for extension in card["capabilities"]["extensions"]]
+    assert declared == [TOOL_ACTIVITY, THOUGHTS]
 
 
 async def _asking(*extensions: str) -> list[StreamResponse]:

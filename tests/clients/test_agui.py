@@ -136,6 +136,7 @@ async def test_an_interrupt_is_resumed_by_its_id(story: Json) -> None:
     outcome = story["approving"]["outcome"]
     assert outcome["type"] == "interrupt"
     assert "Approve wire_money(amount=5)?" in outcome["interrupts"][0]["message"]
+    assert "not addressed by resume" in story["unanswered"]["rejected"]
     assert contents_of(story["approved"])[-1] == ("assistant", "Done.")
 
 

@@ -56,6 +56,7 @@ const approving = newAgent("approving", "thread-approving");
 say(approving, "u1", "send 5");
 story.approving = await run(approving, { forwardedProps: { interrupts: true } });
 const interrupts = story.approving.outcome?.interrupts ?? [];
+story.unanswered = await run(approving);
 story.approved = await run(approving, {
   resume: interrupts.map(({ id }) => ({
     interruptId: id,
