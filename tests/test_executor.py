@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import logging
 import sys
 from collections.abc import AsyncGenerator, Callable
@@ -39,7 +40,7 @@ from aion_adk.errors import find_cause
 from aion_adk.store import DurableTaskStore
 from aion_adk.values import to_plain
 from tests.agents import Behaviour, agent_of, event_of, in_parallel, in_sequence, said, wrote
-from tests.models import ScriptedModel, call
+from tests.models import ScriptedModel, call, text
 from tests.serving import (
     HEADERS,
     deltas_of,
@@ -194,6 +195,43 @@ async def test_sys_exit_in_a_sub_agent_fails_its_task_alone() -> None:
     async with serving(tree) as url:
         tasks = [await send(url, "hi") for _ in range(2)]
     assert [task.status.state for task in tasks] == [TaskState.TASK_STATE_FAILED] * 2
+
+
+async def leave() -> str:
+    """Leaves."""
+    sys.exit(1)
+
+
+def leave_in_a_thread() -> str:
+    """Leaves."""
+    sys.exit(1)
+
+
+@pytest.mark.parametrize("tool", [leave, leave_in_a_thread])
+async def test_sys_exit_in_a_tool_fails_its_task_alone(tool: Callable[[], Any]) -> None:
+    """F4: ADK runs each tool in a task of its own, where asyncio would stop the loop."""
+    model = ScriptedModel(steps=[[call(tool.__name__, call_id="c1")], [text("still here")]])
+    async with serving(LlmAgent(name="agent", model=model, tools=[tool])) as url:
+        frames = await stream(url, "hi")
+        task = await send(url, "hi")
+    [(state, words)] = spoken_in(frames)
+    assert (state, words.startswith(FIXED)) == ("FAILED", True)
+    assert reply_of(task) == "still here"
+
+
+async def test_a_task_that_an_agent_cancels_before_it_starts_warns_of_nothing(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    async def hasty(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        unneeded = asyncio.create_task(asyncio.sleep(60))
+        unneeded.cancel()
+        await asyncio.wait({unneeded})
+        yield said(agent, ctx, "done")
+
+    async with serving(agent_of(hasty)) as url:
+        assert reply_of(await send(url, "hi")) == "done"
+    gc.collect()
+    assert not [each for each in recwarn if "never awaited" in str(each.message)]
 
 
 async def test_an_event_with_an_error_code_fails_the_task() -> None:
