@@ -50,11 +50,11 @@ class CrewAIAgent(MappedInputDriver):
     @override
     async def _answer(self, ctx: InvocationContext) -> AsyncGenerator[Answered, None]:
         inputs = await self._input(ctx)
-        crew = cast(Crew, self.crew.copy())
+        crew: Any = self.crew.copy()
         crew.stream = bool(self.crew.stream) and is_streaming(ctx)
         if crew.stream:
             crew.task_callback = _marking_the_end(crew.task_callback)
-        output = await crew.akickoff(inputs=inputs)
+        output: CrewOutput | CrewStreamingOutput = await crew.akickoff(inputs=inputs)
         if isinstance(output, CrewStreamingOutput):
             sections = _Sections(ctx)
             async with aclosing(output):
