@@ -14,6 +14,7 @@ from a2a.server.tasks.push_notification_config_store import normalize_push_notif
 from a2a.types import SendMessageRequest, TaskArtifactUpdateEvent, TaskPushNotificationConfig
 from a2a.utils.push_url_validator import validate_push_notification_url
 
+from aion_adk.egress import PublicAddresses
 from aion_adk.snapshot import TERMINAL_STATES, TaskEvent
 
 logger = logging.getLogger(__name__)
@@ -111,7 +112,9 @@ class PushDelivery:
     @cached_property
     def _sender(self) -> BasePushNotificationSender:
         # Made when it is first needed: a client loads the certificates of every authority.
-        self._client = httpx.AsyncClient(transport=self._transport or RetryingTransport())
+        reachable = None if self._private_urls else PublicAddresses()
+        transport = self._transport or RetryingTransport(reachable)
+        self._client = httpx.AsyncClient(transport=transport)
         return BasePushNotificationSender(
             self._client, self.configs, push_url_validator=self.accepts
         )

@@ -1,4 +1,5 @@
 import asyncio
+import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -26,6 +27,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from aion_adk import to_a2a
+from aion_adk.egress import PublicAddresses
 from aion_adk.emit import emit_message
 from aion_adk.push import MemoryPushConfigs, PushDelivery, RetryingTransport
 from tests.agents import said
@@ -34,6 +36,8 @@ from tests.serving import listening, send, serving
 from tests.test_handler import asks_back
 
 Answer = Callable[[int], int]
+
+PUBLIC = "93.184.215.14"
 
 
 class Webhook:
@@ -137,6 +141,54 @@ async def test_webhooks_for_tasks_that_do_not_exist_take_no_place_of_others(
         await handler.on_cancel_task(CancelTaskRequest(id=task.id), call())
         assert (await webhook.got(3))[-1] == "status_update CANCELED"
     await handler.aclose()
+
+
+class Names:
+    """Resolves every name: to a public address for the first look-ups, then to this machine."""
+
+    def __init__(self, *, public_for: int) -> None:
+        self._left = public_for
+
+    def getaddrinfo(self, host: Any, port: Any, *_: Any, **__: Any) -> list[Any]:
+        self._left -= 1
+        name = host.decode() if isinstance(host, bytes) else host
+        is_address = name.replace(".", "").isdigit()
+        address = name if is_address else PUBLIC if self._left >= 0 else "127.0.0.1"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
+
+
+async def test_a_name_that_becomes_private_after_it_was_checked_gets_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    webhook = Webhook()
+    push = PushDelivery(MemoryPushConfigs())
+    handler = handler_of(talks, push=push)
+    async with listening_webhook(webhook) as hook:
+        monkeypatch.setattr(socket, "getaddrinfo", Names(public_for=2).getaddrinfo)
+        named = hook.replace("127.0.0.1", "rebinding.example")
+        await ask(handler, "go", configuration=to(named))
+        await handler.aclose()
+    assert webhook.posts == []
+
+
+async def test_a_notification_goes_to_the_address_that_was_checked_under_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", Names(public_for=10).getaddrinfo)
+    sent: list[httpx.Request] = []
+
+    def receive(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        return httpx.Response(200)
+
+    transport = PublicAddresses(httpx.MockTransport(receive))
+    async with httpx.AsyncClient(transport=transport) as client:
+        await client.post("https://hook.example/x", json={"a": 1})
+    [request] = sent
+    assert request.url == f"https://{PUBLIC}/x"
+    assert request.headers["host"] == "hook.example"
+    assert request.extensions["sni_hostname"] == "hook.example"
+    assert request.read() == b'{"a":1}'
 
 
 async def test_a_webhook_that_hangs_does_not_slow_the_task() -> None:
