@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from a2a.types import Message, Part, Role, TaskState
+from google.adk.agents import LlmAgent
 from google.adk.agents.invocation_context import InvocationContext
+from google.adk.tools.agent_tool import AgentTool
 from google.genai import types
 
 from aion_adk import emit_message, inbox_of
@@ -14,6 +16,8 @@ from aion_adk.drivers import CallableAgent
 from aion_adk.drivers.callable import AnswerFunction
 from aion_adk.outbound import data_part
 from aion_adk.values import to_plain
+from tests.models import ScriptedModel, call
+from tests.models import text as model_text
 from tests.serving import reply_of, send, serving, stream, text_of
 
 
@@ -127,3 +131,18 @@ async def test_what_a_generator_emits_stays_between_its_chunks() -> None:
         said += [part.text for part in frame.artifact_update.artifact.parts]
         said += [part.text for part in frame.status_update.status.message.parts]
     assert said == ["one", "note", "two", "onetwo"]
+
+
+async def test_a_driver_used_as_a_tool_is_asked_what_the_model_asks_it() -> None:
+    """B1: the inbox is the caller's, the text is the model's."""
+
+    def shout(text: str, ctx: InvocationContext) -> str:
+        return f"{text.upper()} for {inbox_of(ctx).message.parts[0].text}"
+
+    model = ScriptedModel(
+        steps=[[call("shout", call_id="c1", request="louder")], [model_text("done")]]
+    )
+    tool = AgentTool(CallableAgent("shout", shout, description="Shouts."))
+    async with serving(LlmAgent(name="lead", model=model, tools=[tool])) as url:
+        assert reply_of(await send(url, "ada")) == "done"
+    assert "LOUDER for ada" in str(model.requests[-1].contents)
