@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import sys
 import time
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from benchmarks import report
@@ -18,13 +19,14 @@ _SECONDS_PER_SCENARIO = 120
 RESULTS = Path(__file__).parent / "results"
 
 
-async def measure(size: str, *, rounds: int, peers: list[str]) -> Values:
+async def measure(size: str, *, rounds: int, peers: list[str]) -> AsyncGenerator[Values, None]:
+    """Every figure so far, after each round."""
     values: Values = {peer: {} for peer in peers}
     for number in range(rounds):
         # Whoever is first finds the machine in another state: everybody is first once.
         shift = number % len(peers)
         await _round(size, number, peers[shift:] + peers[:shift], values)
-    return values
+        yield values
 
 
 async def _round(size: str, number: int, peers: list[str], values: Values) -> None:
@@ -63,12 +65,19 @@ def main() -> None:
     size: str = options.size or "full"
     rounds: int = options.rounds or (3 if size == "full" else 1)
     peers = options.peers.split(",") if options.peers else [*installed(), "runner"]
-    values = asyncio.run(measure(size, rounds=rounds, peers=peers))
-    found = report.medians(values)
-    report.write_json(options.results / "results.json", values, rounds=rounds)
+    asyncio.run(run(size, rounds=rounds, peers=peers, results=options.results))
+
+
+async def run(size: str, *, rounds: int, peers: list[str], results: Path) -> None:
+    found: report.Medians = {}
+    done = 0
+    async for values in measure(size, rounds=rounds, peers=peers):
+        done += 1
+        found = report.medians(values)
+        report.write_json(results / "results.json", values, rounds=done)
     print(report.table(found))
     print(report.target_table(report.verdicts(found)))
-    if not report.write_plot(options.results / "results.svg", found):
+    if not report.write_plot(results / "results.svg", found):
         print("SKIPPED the plot: matplotlib is not installed", file=sys.stderr)
 
 

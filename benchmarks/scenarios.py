@@ -164,38 +164,39 @@ OURS = ("aion-adk", "runner")
 
 def full() -> list[Scenario]:
     return [
-        send_message(1, 200),
-        send_message(16, 640),
-        send_message(64, 1280),
+        send_message(1, 100),
+        send_message(16, 480),
+        send_message(64, 640),
         first_delta(15),
-        stream(50, repeat=20),
-        stream(500, repeat=3),
-        stream(2000, repeat=2),
+        stream(50, repeat=10),
+        stream(500, repeat=2),
+        stream(2000),
         stream(10_000, peers=OURS),
         stream(50, milliseconds=5, repeat=4),
         stream(500, milliseconds=5),
+        partials_inside(2000),
         stream(2000, milliseconds=5, rounds=1),
-        partials_inside(2000, repeat=2),
-        turns(300),
-        finished_tasks(2000, rounds=2),
+        turns(300, rounds=1),
+        finished_tasks(1000, rounds=1),
         open_streams(200, rounds=2),
     ]
 
 
 def quick() -> list[Scenario]:
     return [
-        send_message(1, 100),
+        send_message(1, 50),
         send_message(16, 320),
-        send_message(64, 320),
+        send_message(64, 256),
         first_delta(9),
+        stream(50, repeat=5),
         stream(500),
         stream(2000),
-        stream(10_000, peers=("aion-adk",)),
+        stream(10_000, peers=OURS),
         stream(500, milliseconds=5),
         partials_inside(2000),
-        turns(300),
-        finished_tasks(500),
-        open_streams(100),
+        open_streams(100, rounds=1),
+        turns(300, rounds=1),
+        finished_tasks(500, rounds=1),
     ]
 
 

@@ -2,16 +2,15 @@ import json
 from pathlib import Path
 
 from benchmarks import report
-from benchmarks.__main__ import measure
+from benchmarks.__main__ import run
+from benchmarks.page import with_figures
 
 
 async def test_a_tiny_run_measures_this_server_and_writes_every_kind_of_figure(
     tmp_path: Path,
 ) -> None:
-    values = await measure("tiny", rounds=1, peers=["aion-adk"])
-    path = tmp_path / "results.json"
-    report.write_json(path, values, rounds=1)
-    document = json.loads(path.read_text())
+    await run("tiny", rounds=1, peers=["aion-adk"], results=tmp_path)
+    document = json.loads((tmp_path / "results.json").read_text())
     figures = document["medians"]["aion-adk"]
     assert set(figures) == {
         "startup_s",
@@ -48,3 +47,19 @@ def test_targets_are_judged_by_ratios_within_the_run() -> None:
         "SendMessage/s at 16, against ADK": (3.0, True),
         "p99 at 16, against ADK": (0.3, False),
     }
+
+
+def test_a_page_shows_the_figures_of_a_run_between_its_marks() -> None:
+    verdict = {"target": "turn 300", "wanted": "at most 5 ms", "measured": 4.0, "reached": True}
+    results = {
+        "machine": {"cpus": 2, "python": "3.11", "a2a-sdk": "1.3"},
+        "rounds": 3,
+        "medians": {"adk": {"turn_300_ms": 4.0}},
+        "targets": [verdict],
+    }
+    marks = "".join(f"<!-- {name} -->\nold\n<!-- end -->\n" for name in ("machine", "figures"))
+    assert with_figures(f"# Title\n{marks}", results) == (
+        "# Title\n"
+        "<!-- machine -->\n3 rounds on 2 virtual cores. Python 3.11, a2a-sdk 1.3.\n<!-- end -->\n"
+        "<!-- figures -->\n|  | adk |\n| --- | ---: |\n| Turn 300, ms | 4 |\n<!-- end -->\n"
+    )
