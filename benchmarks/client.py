@@ -4,7 +4,9 @@ import asyncio
 import itertools
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from benchmarks.agents import CHUNK
 
@@ -109,6 +111,14 @@ class Client:
             raise RuntimeError(f"not whole: {answer.body[-500:]!r}")
         return answer
 
+    async def stream_to(self, front: str, text: str, *, chunks: int) -> Answer:
+        """Streams as a client of another protocol does; see `FRONTS`."""
+        path, end, body = FRONTS[front]
+        answer = await self._ask(_post(path, body(text)))
+        if end not in answer.body or answer.body.count(_MARK) < chunks:
+            raise RuntimeError(f"not whole: {answer.body[-500:]!r}")
+        return answer
+
     async def hold(self, text: str) -> None:
         """Opens a stream and returns when its first delta is there."""
         connection = await self._connect()
@@ -152,5 +162,34 @@ def _request(method: str, text: str, context_id: str) -> bytes:
         **({"contextId": context_id} if context_id else {}),
     }
     call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}}
-    body = json.dumps(call).encode()
-    return f"POST / HTTP/1.1\r\n{_HEADERS}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    return _post("/", call)
+
+
+def _post(path: str, content: dict[str, Any]) -> bytes:
+    body = json.dumps(content).encode()
+    head = f"POST {path} HTTP/1.1\r\n{_HEADERS}Content-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+def _agui(text: str) -> dict[str, Any]:
+    number = next(_serial)
+    message = {"id": f"m{number}", "role": "user", "content": text}
+    rest: dict[str, Any] = {"tools": [], "context": [], "state": {}, "forwardedProps": {}}
+    return {"threadId": f"t{number}", "runId": f"r{number}", "messages": [message], **rest}
+
+
+def _chat(text: str) -> dict[str, Any]:
+    message = {"role": "user", "content": text}
+    return {"model": "trivial", "stream": True, "messages": [message]}
+
+
+def _responses(text: str) -> dict[str, Any]:
+    return {"model": "trivial", "stream": True, "input": text}
+
+
+FRONTS: dict[str, tuple[str, bytes, Callable[[str], dict[str, Any]]]] = {
+    "agui": ("/agui", b"RUN_FINISHED", _agui),
+    "chat": ("/v1/chat/completions", b"[DONE]", _chat),
+    "responses": ("/v1/responses", b"response.completed", _responses),
+}
+"""Other protocols by name: the path, what ends a stream, and the body of a request."""

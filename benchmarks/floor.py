@@ -54,6 +54,9 @@ class RunnerAlone:
     async def stream(self, text: str, *, chunks: int) -> Answer:
         return await self.send(text)
 
+    async def stream_to(self, front: str, text: str, *, chunks: int) -> Answer:
+        raise NotImplementedError(f"the Runner serves no {front} clients")
+
     async def hold(self, text: str) -> None:
         events = spoken(text)
         await anext(events)

@@ -16,7 +16,8 @@ from benchmarks.agents import Trivial, chunks_of
 def aion(port: int) -> ASGIApp:
     from aion_adk import to_a2a
 
-    return to_a2a(Trivial(name="trivial"), public_url=f"http://127.0.0.1:{port}")
+    url = f"http://127.0.0.1:{port}"
+    return to_a2a(Trivial(name="trivial"), public_url=url, agui=True, openai=True)
 
 
 def adk(port: int) -> ASGIApp:

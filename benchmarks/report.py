@@ -42,6 +42,10 @@ LABELS = {
     "paced_50_cpu_us": "50 chunks, 5 ms apart: CPU per chunk, µs",
     "paced_500_cpu_us": "500 chunks, 5 ms apart: CPU per chunk, µs",
     "paced_2000_cpu_us": "2,000 chunks, 5 ms apart: CPU per chunk, µs",
+    "front_a2a_cpu_us": "1,000 chunks to an A2A client: CPU per chunk, µs",
+    "front_agui_cpu_us": "… to an AG-UI client",
+    "front_chat_cpu_us": "… to an OpenAI Chat client",
+    "front_responses_cpu_us": "… to an OpenAI Responses client",
     "inside_2000_ms": "SendMessage with 2,000 partials inside, ms",
     "turn_1_ms": "Turn 1 of a context, ms",
     "turn_10_ms": "Turn 10, ms",
@@ -127,6 +131,13 @@ def _verdicts(found: Medians) -> Iterable[Verdict]:
             lambda: ours["turn_300_ms"],
             most,
             " ms",
+        )
+    for front in ("agui", "chat", "responses"):
+        yield from limit(
+            f"CPU per chunk of {front}, against plain A2A",
+            lambda front=front: ours[f"front_{front}_cpu_us"] / ours["front_a2a_cpu_us"],
+            1.5,
+            "×",
         )
     yield from limit("memory per finished task", lambda: ours["task_kb"], 12, " KB")
     yield from limit("memory per open stream", lambda: ours["open_stream_kb"], 100, " KB")

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from benchmarks.client import Answer
+from benchmarks.client import FRONTS, Answer
 
 Figures = dict[str, float]
 
@@ -18,6 +18,7 @@ class Target(Protocol):
 
     async def send(self, text: str, *, context_id: str = "") -> Answer: ...
     async def stream(self, text: str, *, chunks: int) -> Answer: ...
+    async def stream_to(self, front: str, text: str, *, chunks: int) -> Answer: ...
     async def hold(self, text: str) -> None: ...
     def cpu_seconds(self) -> float: ...
     def resident_bytes(self) -> int: ...
@@ -72,6 +73,31 @@ def stream(
         return figures
 
     return Scenario(f"{chunks} chunks, {milliseconds} ms apart", measure, rounds=rounds, **only)
+
+
+def fronts(chunks: int, *, repeat: int = 1) -> Scenario:
+    """CPU per chunk for clients of other protocols, with A2A between them."""
+
+    async def measure(target: Target) -> Figures:
+        figures = {f"front_{name}_cpu_us": 0.0 for name in ("a2a", *FRONTS)}
+        for name in FRONTS:
+            await _stream_to(target, name, 20)
+        for _ in range(repeat):
+            for name in ("a2a", *FRONTS):
+                cpu = target.cpu_seconds()
+                await _stream_to(target, name, chunks)
+                spent = target.cpu_seconds() - cpu
+                figures[f"front_{name}_cpu_us"] += spent / (repeat * chunks) * 1e6
+        return figures
+
+    return Scenario(f"{chunks} chunks to other clients", measure, peers=("aion-adk",))
+
+
+async def _stream_to(target: Target, name: str, chunks: int) -> None:
+    if name == "a2a":
+        await target.stream(f"chunks {chunks} 0", chunks=chunks)
+    else:
+        await target.stream_to(name, f"chunks {chunks} 0", chunks=chunks)
 
 
 def first_delta(repeat: int) -> Scenario:
@@ -175,6 +201,7 @@ def full() -> list[Scenario]:
         stream(50, milliseconds=5, repeat=4),
         stream(500, milliseconds=5),
         partials_inside(2000),
+        fronts(1000, repeat=2),
         stream(2000, milliseconds=5, rounds=1),
         turns(300, rounds=1),
         finished_tasks(1000, rounds=1),
@@ -194,6 +221,7 @@ def quick() -> list[Scenario]:
         stream(10_000, peers=OURS),
         stream(500, milliseconds=5),
         partials_inside(2000),
+        fronts(1000, repeat=2),
         open_streams(100, rounds=1),
         turns(300, rounds=1),
         finished_tasks(500, rounds=1),
@@ -208,6 +236,7 @@ def tiny() -> list[Scenario]:
         stream(20),
         stream(5, milliseconds=1),
         partials_inside(20),
+        fronts(10),
         turns(10),
         finished_tasks(32),
         open_streams(10),

@@ -1,11 +1,14 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from benchmarks import report
 from benchmarks.__main__ import run
 from benchmarks.page import with_figures
 
 
+@pytest.mark.timeout(180)
 async def test_a_tiny_run_measures_this_server_and_writes_every_kind_of_figure(
     tmp_path: Path,
 ) -> None:
@@ -24,6 +27,10 @@ async def test_a_tiny_run_measures_this_server_and_writes_every_kind_of_figure(
         "stream_20_cpu_us",
         "paced_5_cpu_us",
         "inside_20_ms",
+        "front_a2a_cpu_us",
+        "front_agui_cpu_us",
+        "front_chat_cpu_us",
+        "front_responses_cpu_us",
         "turn_1_ms",
         "turn_10_ms",
         "task_kb",
@@ -31,6 +38,9 @@ async def test_a_tiny_run_measures_this_server_and_writes_every_kind_of_figure(
     }
     assert document["rounds"] == 1
     assert {verdict["target"] for verdict in document["targets"]} == {
+        "CPU per chunk of agui, against plain A2A",
+        "CPU per chunk of chat, against plain A2A",
+        "CPU per chunk of responses, against plain A2A",
         "memory per finished task",
         "memory per open stream",
     }
