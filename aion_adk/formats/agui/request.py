@@ -15,7 +15,7 @@ from aion_adk.values import list_of, object_of
 try:
     from ag_ui.core import RunAgentInput
     from pydantic import ValidationError
-except ImportError as error:  # pragma: no cover  # exercised in an environment without the extra
+except ImportError as error:
     raise LoadError("AG-UI needs the package ag-ui-protocol: install aion-adk[agui]") from error
 
 _SPOKEN_BY_AGENT = ("assistant", "reasoning", "activity")
