@@ -26,7 +26,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from aion_adk.wire import plain_request, to_json
+from aion_adk.wire import on_one_line, plain_request, to_json
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -175,11 +175,15 @@ async def _frames(
     async with aclosing(events):
         try:
             if first is not None:
-                yield f"data: {_result(call, first)}\n\n"
+                yield _frame(call, first)
             async for event in events:
-                yield f"data: {_result(call, event)}\n\n"
+                yield _frame(call, event)
         except A2AError as error:
             yield f"event: error\ndata: {_error(call.id, error)}\n\n"
+
+
+def _frame(call: _Call, event: Event) -> str:
+    return f"data: {on_one_line(_result(call, event))}\n\n"
 
 
 def _result(call: _Call, event: Event) -> str:

@@ -28,6 +28,7 @@ WireEvent = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 
 _PLAIN_FIELDS = frozenset({"messageId", "contextId", "taskId", "role", "parts"})
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_LINE_ENDS = (("\x85", "\\u0085"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029"))
 _STATES = {number: _text(name) for name, number in TaskState.items()}
 _ROLES = {number: _text(name) for name, number in Role.items()}
 
@@ -43,6 +44,15 @@ def to_json(event: WireEvent) -> str:
             return f'{{"task":{_task(event)}}}'
         case Message():
             return f'{{"message":{_message(event)}}}'
+
+
+def on_one_line(text: str) -> str:
+    """The same JSON without the line ends of Unicode, at which some readers of events split."""
+    if text.isascii():
+        return text
+    for character, escape in _LINE_ENDS:
+        text = text.replace(character, escape)
+    return text
 
 
 def plain_request(params: dict[str, Any]) -> SendMessageRequest | None:

@@ -79,6 +79,20 @@ async def test_partial_text_streams_once_and_the_final_event_ends_its_section() 
     assert spoken_in(frames) == [("COMPLETED", "one two three")]
 
 
+async def test_text_with_any_line_end_streams_whole() -> None:
+    """E2: readers of server-sent events split at more than LF."""
+    words = "a\u2028b\u2029c\x85d\x0be\x0cf\x1cg\r\nh\ri\x7fé"
+
+    async def saying(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        yield said(agent, ctx, words, partial=True)
+        yield said(agent, ctx, words)
+
+    async with serving(agent_of(saying)) as url:
+        frames = await stream(url, "hi")
+    assert deltas_of(frames) == [words]
+    assert spoken_in(frames) == [("COMPLETED", words)]
+
+
 async def test_a_blocking_call_is_answered_with_the_finished_task() -> None:
     """A1"""
     async with serving(agent_of(counting)) as url:

@@ -9,6 +9,8 @@ import anyio
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from aion_adk.wire import on_one_line
+
 HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
@@ -35,7 +37,8 @@ class EventStream(StreamingResponse):
 
 def frame(data: dict[str, Any], *, event: str = "") -> str:
     name = f"event: {event}\n" if event else ""
-    return f"{name}data: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}\n\n"
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return f"{name}data: {on_one_line(text)}\n\n"
 
 
 async def rejoined(first: Any, rest: AsyncGenerator[Any, None]) -> AsyncGenerator[Any, None]:

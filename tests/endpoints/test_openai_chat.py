@@ -1,8 +1,11 @@
+import json
+
 import pytest
 from a2a.types import GetTaskRequest, TaskState
 from openai import APIError, AsyncOpenAI, BadRequestError, InternalServerError, NotFoundError
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnionParam
 
+from aion_adk.endpoints.sse import frame
 from tests.endpoints.conversations import (
     LOCATION_SCHEMA,
     Breaking,
@@ -210,3 +213,9 @@ async def test_a_result_that_no_task_waits_for_is_refused() -> None:
     async with serving(Hello(name="hello"), openai=True) as url, openai_client(url) as client:
         with pytest.raises(BadRequestError, match="No task waits for the result of call_0"):
             await client.chat.completions.create(model="hello", messages=messages)
+
+
+def test_a_frame_is_one_line_for_every_reader() -> None:
+    said = {"delta": "a\u2028b\u2029c\x85dé"}
+    [line] = frame(said).splitlines()[:-1]
+    assert json.loads(line.removeprefix("data: ")) == said
