@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from a2a.types import HTTPAuthSecurityScheme, SecurityScheme
+from a2a.utils.constants import AGENT_CARD_WELL_KNOWN_PATH
 from starlette.authentication import AuthCredentials, SimpleUser
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
@@ -20,8 +21,6 @@ BEARER = {
     "bearer": SecurityScheme(http_auth_security_scheme=HTTPAuthSecurityScheme(scheme="Bearer"))
 }
 UNAUTHENTICATED = "The call has no valid credentials."
-
-_PUBLIC_PATH = "/.well-known/agent-card.json"
 
 
 async def caller_name(authenticate: Authenticate, headers: Mapping[str, str]) -> str | None:
@@ -53,7 +52,7 @@ class Authentication:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"].endswith(_PUBLIC_PATH):
+        if scope["type"] != "http" or scope["path"].endswith(AGENT_CARD_WELL_KNOWN_PATH):
             await self._app(scope, receive, send)
             return
         name = await caller_name(self._authenticate, Headers(scope=scope))

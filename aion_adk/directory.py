@@ -8,6 +8,7 @@ from importlib.resources import files
 from string import Template
 from types import MappingProxyType
 
+from a2a.utils.constants import AGENT_CARD_WELL_KNOWN_PATH
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
@@ -19,7 +20,6 @@ from aion_adk.options import ServerOptions
 from aion_adk.server import A2AApp, app_of
 
 _PAGE = Template(files("aion_adk").joinpath("directory.html").read_text())
-_CARD_PATH = ".well-known/agent-card.json"
 _SECURITY = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
     "X-Content-Type-Options": "nosniff",
@@ -98,7 +98,7 @@ def listing_json(listings: Sequence[Listing], base_url: str) -> dict[str, object
                 "name": listing.name,
                 "description": listing.app.card.description,
                 "url": listing.url(base_url),
-                "card": f"{listing.url(base_url)}/{_CARD_PATH}",
+                "card": f"{listing.url(base_url)}{AGENT_CARD_WELL_KNOWN_PATH}",
             }
             for listing in listings
         ]
@@ -120,7 +120,7 @@ def _item(listing: Listing, base_url: str) -> str:
     return (
         f"<article><h2>{escape(listing.name)}</h2><p>{escape(card.description)}</p>"
         + (f"<ul>{skills}</ul>" if skills else "")
-        + f'<p><a href="{url}/{_CARD_PATH}">Agent card</a></p>'
+        + f'<p><a href="{url}{AGENT_CARD_WELL_KNOWN_PATH}">Agent card</a></p>'
         f"<pre>aion-adk send {url} &quot;hello&quot;</pre></article>"
     )
 

@@ -9,6 +9,7 @@ from a2a.server.context import ServerCallContext
 from a2a.server.routes import create_agent_card_routes
 from a2a.server.routes.common import DefaultServerCallContextBuilder
 from a2a.types import AgentCapabilities, AgentCard, AgentInterface, SecurityScheme
+from a2a.utils.constants import AGENT_CARD_WELL_KNOWN_PATH
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -20,7 +21,6 @@ from aion_adk.card import Servable, build_agent_card, jsonrpc_interface, rest_in
 from aion_adk.options import ServerOptions
 
 _LOCAL_URL = "http://127.0.0.1:8000"
-_CARD_PATH = "/.well-known/agent-card.json"
 _CARDS_KEPT = 64
 _BASE_URL = "base_url"
 
@@ -98,7 +98,7 @@ def card_routes(card: AgentCard, options: ServerOptions) -> list[BaseRoute]:
         url = base_url_of(request, trust_proxy_headers=options.trust_proxy_headers)
         return await endpoint_at("" if fixed else url)(request)
 
-    return [Route(_CARD_PATH, agent_card, methods=["GET"])]
+    return [Route(AGENT_CARD_WELL_KNOWN_PATH, agent_card, methods=["GET"])]
 
 
 def card_at(url: str, card: AgentCard, options: ServerOptions) -> AgentCard:

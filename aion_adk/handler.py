@@ -38,6 +38,7 @@ from a2a.utils.errors import (
 from a2a.utils.proto_utils import validate_proto_required_fields
 from a2a.utils.task import apply_history_length, validate_history_length
 
+from aion_adk.admission import require_admissible
 from aion_adk.ledger import Ledger, MessageKey
 from aion_adk.push import PushDelivery
 from aion_adk.recall import Recall
@@ -52,7 +53,6 @@ from aion_adk.snapshot import (
     require_open,
     state_name,
 )
-from aion_adk.stamp import misfits_of
 from aion_adk.turn import STREAMING
 
 CardModifier = Callable[[AgentCard, ServerCallContext], Awaitable[AgentCard]]
@@ -209,12 +209,8 @@ class BridgeRequestHandler(DefaultRequestHandler):
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> Run | Task | Message:
         """The run this message starts or joins; what it led to if the message is done with."""
-        if not is_complete(params):
-            validate_proto_required_fields(params)
-        validate_history_length(params.configuration)
+        require_admissible(params)
         message = params.message
-        if list(misfits_of(message)):
-            raise InvalidParamsError("The message holds a number that is none, or nests too deep.")
         task = await self._task_named_by(message, context)
         await self._check_push_config(params)
         if message.context_id:
@@ -304,11 +300,3 @@ def _limited(answer: Task | Message, params: SendMessageRequest) -> Task | Messa
     if isinstance(answer, Message):
         return answer
     return apply_history_length(answer, params.configuration)
-
-
-def is_complete(params: SendMessageRequest) -> bool:
-    """Whether all that A2A requires is there; a2a-sdk, which says what is not, takes far longer."""
-    message = params.message
-    if params.configuration.HasField("task_push_notification_config"):
-        return False
-    return bool(message.message_id and message.role and message.parts)

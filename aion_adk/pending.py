@@ -19,10 +19,8 @@ from pydantic import ValidationError
 
 from aion_adk.errors import TaskFailed
 from aion_adk.outbound import function_call_part, reply_parts
-from aion_adk.parts import ADK_TYPE
+from aion_adk.parts import FUNCTION_CALL, adk_type_of, is_long_running
 from aion_adk.values import object_of, to_dict
-
-IS_LONG_RUNNING = "adk_is_long_running"
 
 _SHOWN_OAUTH_FIELDS = ("clientId", "authUri", "state", "redirectUri", "nonce")
 
@@ -77,8 +75,7 @@ def calls_in(message: Message) -> list[types.FunctionCall]:
     """The pending calls that an agent's message carries."""
     found: list[types.FunctionCall] = []
     for part in message.parts:
-        metadata = to_dict(part.metadata)
-        if metadata.get(ADK_TYPE) != "function_call" or metadata.get(IS_LONG_RUNNING) is not True:
+        if adk_type_of(part) != FUNCTION_CALL or not is_long_running(part):
             continue
         try:
             found.append(types.FunctionCall.model_validate(to_dict(part.data.struct_value)))

@@ -119,9 +119,10 @@ class Run(EventQueue):
 
     async def announce(self) -> None:
         """The task as the server makes it, for a caller that cannot wait for the executor's."""
-        if self.task is None and not self._announced and not self._over:
-            self._announced = True
-            await self._apply(self._stamp.new_task(self.context.message or Message()))
+        async with self._applying:
+            if self.task is None and not self._over:
+                self._announced = True
+                await self._apply_now(self._stamp.new_task(self.context.message or Message()))
 
     async def enqueue_event(self, event: Event) -> None:
         if self._over:
@@ -191,7 +192,8 @@ class Run(EventQueue):
         except asyncio.CancelledError:
             await self._end_unless_stopped(InternalError("The run was interrupted."))
             raise
-        except Exception:
+        except BaseException:
+            # What is no Exception would leave the callers waiting; an exit, the loop stopped.
             error_id = new_id()
             logger.exception("task %s failed, error id %s", self.task_id, error_id)
             await self._end_unless_stopped(InternalError(f"Internal error. Error id: {error_id}"))
@@ -246,16 +248,18 @@ class Run(EventQueue):
 
     async def _apply(self, event: TaskEvent) -> None:
         async with self._applying:
-            if self._over:
-                return
-            task = self._updated(event)
-            if _settled_state(event) is not None:
-                for update in self._text.close():
-                    self._audience.show(update)
-            unfinished = isinstance(event, TaskArtifactUpdateEvent) and not event.last_chunk
-            if unfinished or await self._saved(task):
-                self.task = task
-                self._hand_on(event, task)
+            if not self._over:
+                await self._apply_now(event)
+
+    async def _apply_now(self, event: TaskEvent) -> None:
+        task = self._updated(event)
+        if _settled_state(event) is not None:
+            for update in self._text.close():
+                self._audience.show(update)
+        unfinished = isinstance(event, TaskArtifactUpdateEvent) and not event.last_chunk
+        if unfinished or await self._saved(task):
+            self.task = task
+            self._hand_on(event, task)
 
     async def _saved(self, task: Task) -> bool:
         try:

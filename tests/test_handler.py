@@ -31,7 +31,7 @@ from google.adk.events import Event
 from google.api.field_behavior_pb2 import FieldBehavior, field_behavior
 from google.protobuf.struct_pb2 import Value
 
-from aion_adk.handler import is_complete
+from aion_adk.admission import is_complete
 from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.snapshot import TERMINAL_STATES, copy_of
 from aion_adk.store import MemoryTaskStore
@@ -443,6 +443,25 @@ class Answering(AgentExecutor):
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         raise NotImplementedError
+
+
+class Untamed(AgentExecutor):
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        raise Uncaught("secret")
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        raise NotImplementedError
+
+
+class Uncaught(BaseException):
+    """Not an Exception."""
+
+
+async def test_an_executor_that_raises_what_nobody_catches_leaves_no_caller_waiting() -> None:
+    """F4, E1"""
+    with pytest.raises(InternalError, match="Error id: ") as raised:
+        await ask(handler_of(Untamed()), "one")
+    assert "secret" not in str(raised.value)
 
 
 async def test_an_executor_may_answer_with_a_message_alone() -> None:

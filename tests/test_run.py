@@ -19,12 +19,14 @@ from aion_adk.handler import BridgeRequestHandler
 from aion_adk.options import ServerOptions
 from aion_adk.server import runner_for
 from aion_adk.snapshot import TERMINAL_STATES
+from aion_adk.values import to_dict
 from tests.handling import (
     IMMEDIATELY,
     Acting,
     ask,
     asking,
     cancel,
+    executor_of,
     handler_of,
     listen,
     look_up,
@@ -77,6 +79,47 @@ async def test_a_reader_that_comes_while_an_event_is_written_sees_it_once() -> N
     store.go.set()
     assert [shape_of(event) for event in await late] == ["task COMPLETED"]
     assert state_of(await first) == "COMPLETED"
+
+
+class SlowToBegin(InMemoryTaskStore):
+    """Looks up and stores the task of "two" only when it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looking, self.look = asyncio.Event(), asyncio.Event()
+        self.storing, self.store = asyncio.Event(), asyncio.Event()
+
+    async def get(self, task_id: str, context: ServerCallContext) -> Task | None:
+        found = await super().get(task_id, context)
+        self.looking.set()
+        await self.look.wait()
+        return found
+
+    async def save(self, task: Task, context: ServerCallContext) -> None:
+        if task.history[0].parts[0].text == "two":
+            self.storing.set()
+            await self.store.wait()
+        await super().save(task, context)
+
+
+async def test_a_task_that_begins_while_it_is_looked_for_is_the_executors() -> None:
+    """A8, D3"""
+    store, held = SlowToBegin(), Held()
+    executor = executor_of(held.act, server_metadata={"aion:network": "x"})
+    handler = handler_of(executor, task_store=store)
+    one = asking(handler, "one", context_id="c")
+    await held.has_begun("one")
+    two = asking(handler, "two", context_id="c", configuration=IMMEDIATELY)
+    await asyncio.wait_for(store.looking.wait(), 10)
+    held.go.set()
+    await asyncio.wait_for(store.storing.wait(), 10)
+    store.look.set()
+    await asyncio.sleep(0.01)
+    store.store.set()
+    begun = await two
+    await one
+    ended = await ask(handler, "two", context_id="c", message_id=begun.history[0].message_id)
+    assert to_dict(ended.metadata) == {"aion:network": "x"}
 
 
 async def test_a_follow_up_that_waits_is_refused_when_its_task_is_canceled() -> None:
