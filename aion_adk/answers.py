@@ -11,6 +11,8 @@ from a2a.utils.errors import InvalidParamsError
 from google.adk.auth import AuthConfig, AuthCredential
 from google.genai import types
 from pydantic import ValidationError
+from referencing import Registry
+from referencing.exceptions import Unresolvable
 
 from aion_adk.inbound import is_function_response, to_function_response
 from aion_adk.pending import (
@@ -216,10 +218,11 @@ def _unwrapped(value: Any) -> Any:
 
 def _is_valid(value: Any, schema: dict[str, Any]) -> bool:
     try:
-        jsonschema.validate(value, schema)
+        # A model may have written the schema: without a registry, what it refers to is fetched.
+        jsonschema.validate(value, schema, registry=Registry[Any]())
     except jsonschema.ValidationError:
         return False
-    except jsonschema.SchemaError:
+    except (jsonschema.SchemaError, Unresolvable):
         return True
     return True
 

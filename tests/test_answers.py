@@ -1,5 +1,6 @@
 """Which answers fit which calls."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -131,6 +132,16 @@ def test_input_fits_its_schema(
 ) -> None:
     """F2"""
     assert fitting_response(asked_for(schema), value) == expected
+
+
+def test_a_schema_may_refer_to_its_own_definitions_and_to_nothing_else(tmp_path: Path) -> None:
+    """F2: a model may write it, and what it names is never fetched."""
+    number = {"$ref": "#/$defs/number", "$defs": {"number": {"type": "integer"}}}
+    assert fitting_response(asked_for(number), "7") == {"result": 7}
+    assert fitting_response(asked_for(number), "seven") is None
+    (tmp_path / "schema.json").write_text('{"type": "integer"}')
+    elsewhere = {"$ref": (tmp_path / "schema.json").as_uri()}
+    assert fitting_response(asked_for(elsewhere), "seven") == {"result": "seven"}
 
 
 def test_text_that_looks_like_json_stays_text_in_a_workflow() -> None:
