@@ -5,6 +5,7 @@ only writes down what it is told.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from a2a.types import (
@@ -37,7 +38,7 @@ from aion_adk.formats.said import (
     StateChanged,
     StepStarted,
 )
-from aion_adk.formats.tools import tool_calls_of, tool_results_of
+from aion_adk.formats.tools import ToolCall, tool_calls_of, tool_results_of
 from aion_adk.formats.voices import Voices, speech_of, thought_of
 from aion_adk.parts import (
     ADK_ACTIONS,
@@ -69,7 +70,9 @@ class Narrator:
         self._client_tools = frozenset(client_tools)
         self._voices = Voices(prefix=prefix)
         self._told: set[str] = set()
-        self._calls: dict[str, str] = {}
+        self._shown: set[str] = set()
+        self._open_calls: dict[str, ToolCall] = {}
+        self._ended_calls: set[str] = set()
         self._stepping = False
         self._started = False
 
@@ -110,7 +113,8 @@ class Narrator:
         settled = task.status.state != TaskState.TASK_STATE_WORKING
         if settled:
             for artifact in task.artifacts:
-                said += self._show(artifact, append=False)
+                if artifact.artifact_id not in self._shown:
+                    said += self._show(artifact, append=False)
         return said + self._hear_status(task.status, _usage_of(task.metadata))
 
     def _hear_status(self, status: TaskStatus, usage: dict[str, int]) -> list[Said]:
@@ -154,6 +158,7 @@ class Narrator:
         return said
 
     def _show(self, artifact: Artifact, *, append: bool) -> list[Said]:
+        self._shown.add(artifact.artifact_id)
         return [Shown(artifact.artifact_id, artifact.name, list(artifact.parts), append)]
 
     def _step(self, status: TaskStatus) -> list[Said]:
@@ -174,7 +179,8 @@ class Narrator:
             self._told.add(message.message_id)
         said: list[Said] = []
         if thought := thought_of(message):
-            said += self._voices.settle(message.message_id, thought, message=message, thought=True)
+            thought_id = f"{message.message_id}:thought"
+            said += self._voices.settle(thought_id, thought, message=message, thought=True)
         parent_id = message.message_id
         if text := speech_of(message):
             spoken = self._voices.settle(message.message_id, text, message=message, last=last)
@@ -182,10 +188,12 @@ class Narrator:
             parent_id = self._voices.last_id
         said += self._tell_calls(message, parent_id, final=kind != CanonicalType.TOOL_CALL_ARGS)
         for result in tool_results_of(message):
+            # Some models number their calls anew each time they are asked.
+            self._ended_calls.discard(result.id)
             said += [*self._voices.end_all(), Answered(f"{message.message_id}:{result.id}", result)]
         rest = [part for part in message.parts if _is_shown(part)]
         if rest:
-            said.append(Shown(message.message_id, "", rest))
+            said.append(Shown(f"{message.message_id}:parts", "", rest))
         if state := _state_of(message):
             said.append(StateChanged(state))
         return said
@@ -193,24 +201,35 @@ class Narrator:
     def _tell_calls(self, message: Message, parent_id: str, *, final: bool) -> list[Said]:
         said: list[Said] = []
         for call in tool_calls_of(message):
-            said += self._voices.end_all()
-            if call.id not in self._calls:
-                self._calls[call.id] = ""
-                said.append(CallStarted(call.id, call.name, parent_id, call.long_running))
-            if not final:
-                if isinstance(call.arguments, str) and call.arguments:
-                    self._calls[call.id] += call.arguments
-                    said.append(CallArguments(call.id, call.arguments))
-                continue
-            streamed, whole = self._calls[call.id], call.arguments_json
-            if whole.startswith(streamed) and whole != streamed:
-                said.append(CallArguments(call.id, whole.removeprefix(streamed)))
-            said.append(CallEnded(call, call.long_running))
+            if call.id not in self._ended_calls:
+                said += [*self._voices.end_all(), *self._tell_call(call, parent_id, final=final)]
         return said
+
+    def _tell_call(self, call: ToolCall, parent_id: str, *, final: bool) -> list[Said]:
+        said: list[Said] = []
+        if call.id not in self._open_calls:
+            self._open_calls[call.id] = replace(call, arguments="")
+            said.append(CallStarted(call.id, call.name, parent_id, call.long_running))
+        streamed = self._open_calls[call.id].arguments_json
+        if final:
+            whole = call.arguments_json
+            new = whole.removeprefix(streamed) if whole.startswith(streamed) else ""
+            self._open_calls[call.id] = call
+        else:
+            new = call.arguments if isinstance(call.arguments, str) else ""
+            self._open_calls[call.id] = replace(call, arguments=streamed + new)
+        if new:
+            said.append(CallArguments(call.id, new))
+        return [*said, *self._end_calls([call.id])] if final else said
+
+    def _end_calls(self, call_ids: Sequence[str]) -> list[Said]:
+        self._ended_calls.update(call_ids)
+        ended = [self._open_calls.pop(call_id) for call_id in call_ids]
+        return [CallEnded(call, call.long_running) for call in ended]
 
     def _end(self, last: Finished | Paused | Failed | Canceled) -> list[Said]:
         self.over = True
-        return [*self._voices.end_all(), last]
+        return [*self._voices.end_all(), *self._end_calls(list(self._open_calls)), last]
 
 
 def without_prompt(message: Message) -> Message:

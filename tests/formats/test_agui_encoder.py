@@ -159,6 +159,32 @@ def test_every_row_of_the_table_becomes_valid_events(
     assert kinds(encoded(events)) == [*IN_STEP, *between, *FINISHED]
 
 
+def test_everything_in_one_message_is_a_message_of_its_own_for_the_client() -> None:
+    told = encoded([started(), completed(thought("hm"), text("see"), data_part({"n": 1}))])
+    shown = [(message["role"], message["content"]) for message in fold(told)]
+    parts = {"name": "", "parts": [{"type": "data", "data": {"n": 1}}]}
+    assert shown == [("reasoning", "hm"), ("assistant", "see"), ("activity", parts)]
+
+
+def test_a_call_whose_arguments_never_end_is_ended_with_the_run() -> None:
+    half = status(WORKING, call_arguments("a", '{"x"'), chunk=True)
+    assert kinds(encoded([started(), half, completed()])) == [*IN_STEP, *ONE_CALL, *FINISHED]
+
+
+def test_a_call_that_is_repeated_is_told_once_until_it_is_answered() -> None:
+    calls = [status(WORKING, tool_call("a"), message_id=f"m{i}") for i in range(3)]
+    answer = status(WORKING, tool_result("a", {"ok": 1}), message_id="m9")
+    told = encoded([started(), calls[0], calls[1], answer, calls[2], completed()])
+    assert kinds(told) == [*IN_STEP, *ONE_CALL, "TOOL_CALL_RESULT", *ONE_CALL, *FINISHED]
+
+
+def test_a_whole_task_at_the_end_shows_no_artifact_again() -> None:
+    whole = started(TaskState.TASK_STATE_COMPLETED)
+    whole.artifacts.append(artifact(text("x")).artifact)
+    told = kinds(encoded([started(), artifact(text("x")), whole]))
+    assert told == [*IN_STEP, "ACTIVITY_SNAPSHOT", *FINISHED]
+
+
 def test_a_bare_message_is_a_run_of_its_own() -> None:
     assert kinds(encoded([message(text("hi"))])) == ["RUN_STARTED", *ONE_TEXT, "RUN_FINISHED"]
 
