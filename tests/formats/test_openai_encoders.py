@@ -239,6 +239,12 @@ def test_speakers_that_stream_at_once_are_told_one_after_the_other_in_chat() -> 
     assert content_of(chat(events)) == "ab\n\nxy\n\n[f](https://x.org/f)\n\n1"
 
 
+def test_an_artifact_that_grows_while_text_streams_is_shown_whole() -> None:
+    grown = [artifact(text("x")), artifact(text("y"), append=True)]
+    told = chat([started(), delta("a"), *grown, delta("b"), delta_end(), completed(text("ab"))])
+    assert content_of(told) == "ab\n\nx\n\ny"
+
+
 def test_usage_is_counted_when_it_is_asked_for() -> None:
     usage = {
         "prompt_token_count": 5,

@@ -59,6 +59,7 @@ class ChatEncoder:
         self._speaker = ""
         self._waiting: dict[str, _Waiting] = {}
         self._spoke = False
+        self._shown = 0
         self._calls: dict[str, int] = {}
 
     @property
@@ -93,8 +94,8 @@ class ChatEncoder:
             case CallArguments(id, delta) if id in self._calls:
                 call = {"index": self._calls[id], "function": {"arguments": delta}}
                 return [self._chunk({"tool_calls": [call]})]
-            case Shown(id, name, parts):
-                return self._add(f"shown:{id}", as_prose(name, parts))
+            case Shown(_, name, parts):
+                return self._add(as_prose(name, parts))
             case Started():
                 return [self._chunk({"role": "assistant", "content": ""})]
             case Finished(usage):
@@ -140,7 +141,9 @@ class ChatEncoder:
                 self._speaker = ""
         return chunks
 
-    def _add(self, message_id: str, text: str) -> list[Chunk]:
+    def _add(self, text: str) -> list[Chunk]:
+        self._shown += 1
+        message_id = f"shown:{self._shown}"
         begun = self._begin(message_id)
         return [*begun, *self._speak(message_id, text, thought=False), *self._end(message_id)]
 
