@@ -1,7 +1,6 @@
 """Files in messages: A2A parts, AG-UI content parts, and both OpenAI spellings of them."""
 
 import base64
-import binascii
 import mimetypes
 from collections.abc import Mapping
 from typing import Any
@@ -58,7 +57,9 @@ def from_chat_content(content: Mapping[str, Any]) -> Part:
             return Part(text=str(content.get("text") or ""))
         case "image_url":
             image = content.get("image_url")
-            return from_url(str(image if isinstance(image, str) else object_of(image).get("url")))
+            return from_url(
+                str(image if isinstance(image, str) else object_of(image).get("url") or "")
+            )
         case "input_image":
             return from_url(str(content.get("image_url") or ""))
         case "input_audio":
@@ -101,7 +102,7 @@ def kind_of(mime_type: str) -> str:
 def decoded(value: Any) -> bytes:
     try:
         return base64.b64decode(str(value or ""), validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
         raise ContentError("A file's data is not valid base64.") from error
 
 

@@ -182,6 +182,8 @@ def test_a_file_survives_the_way_to_agui_and_back(part: Part, kind: str) -> None
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,%%%"}},
         {"type": "file", "file": {"file_id": "file-1"}},
         {"type": "input_image"},
+        {"type": "image_url", "image_url": {}},
+        {"type": "input_audio", "input_audio": {"data": "é", "format": "mp3"}},
         {"type": "smell"},
     ],
 )
@@ -209,4 +211,5 @@ def test_a_response_id_names_the_turn_of_the_task() -> None:
     assert earlier is not None
     assert [item.message_id for item in earlier.history] == ["u1", "m1"]
     assert task_at(task, "resp_t1.2") == task
-    assert task_at(task, "resp_t1.3") is None
+    for nowhere in ("resp_t1.3", "resp_t1.0", "resp_t1.²", "resp_t1." + "9" * 5000):
+        assert task_at(task, nowhere) is None

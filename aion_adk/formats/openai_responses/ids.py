@@ -3,11 +3,15 @@
 The first turn of a task has the id `resp_<task id>`, the second `resp_<task id>.2`.
 """
 
+import re
+
 from a2a.types import Message, Role, Task, TaskState
 
 from aion_adk.formats.narration import A2AEvent
 
 PREFIX = "resp_"
+
+_TURN = re.compile(r"[1-9][0-9]{0,8}")
 
 
 def response_id_of(answer: A2AEvent) -> str:
@@ -27,6 +31,8 @@ def task_id_of(response_id: str) -> str:
 def task_at(task: Task, response_id: str) -> Task | None:
     """The task as it was when the response's turn ended; None if it has no such turn."""
     _, wanted = _parsed(response_id)
+    if not wanted:
+        return None
     starts = [index for index, message in enumerate(task.history) if message.role == Role.ROLE_USER]
     if wanted > max(len(starts), 1):
         return None
@@ -43,4 +49,4 @@ def task_at(task: Task, response_id: str) -> Task | None:
 
 def _parsed(response_id: str) -> tuple[str, int]:
     task_id, _, turn = response_id.removeprefix(PREFIX).partition(".")
-    return task_id, int(turn) if turn.isdigit() else 1
+    return task_id, int(turn) if _TURN.fullmatch(turn) else int(not turn)
