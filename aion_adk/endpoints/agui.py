@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import Any
 
 from a2a.server.context import ServerCallContext
-from a2a.types import AgentCard, Task
+from a2a.types import AgentCard, Task, TaskStatusUpdateEvent
 from a2a.utils.errors import A2AError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -86,7 +86,8 @@ class AGUIEndpoint:
         if waiting is None:
             raise RequestError("No task waits for what was cancelled.", param="resume")
         await self._turns.cancel(waiting.id, call)
-        yield await self._turns.task(waiting.id, call)
+        task = await self._turns.task(waiting.id, call)
+        yield TaskStatusUpdateEvent(task_id=task.id, context_id=task.context_id, status=task.status)
 
 
 async def _frames(

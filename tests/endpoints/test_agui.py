@@ -149,6 +149,7 @@ async def test_everything_abandoned_cancels_the_task() -> None:
         resume = [{"interruptId": interrupt["id"], "status": "cancelled"}]
         body: dict[str, Any] = run_input("x", resume=resume, runId="run2", protocolVersion="1.0")
         events = await agui_events(url, {**body, "messages": []})
+    assert [event["type"] for event in events] == ["RUN_STARTED", "RUN_FINISHED"]
     assert events[-1]["outcome"] == {"type": "cancelled"}
 
 
