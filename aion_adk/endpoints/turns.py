@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing, suppress
 
@@ -33,6 +34,7 @@ TASK_HEADER = "X-A2A-Task-Id"
 
 _WAITING_STATES = (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
 _MOST_WAITING = 100
+_IN_A_HEADER = re.compile("[!-~]+")
 
 
 class Turns:
@@ -151,4 +153,6 @@ def is_waiting(task: Task) -> bool:
 def ids_of(answer: A2AEvent) -> dict[str, str]:
     """Headers that tell a client which conversation and task its answer is part of."""
     task_id = answer.id if isinstance(answer, Task) else answer.task_id
-    return {CONTEXT_HEADER: answer.context_id, TASK_HEADER: task_id}
+    ids = {CONTEXT_HEADER: answer.context_id, TASK_HEADER: task_id}
+    # A client may name its context in words that no header can hold.
+    return {name: value for name, value in ids.items() if _IN_A_HEADER.fullmatch(value)}

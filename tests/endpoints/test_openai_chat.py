@@ -215,6 +215,17 @@ async def test_a_result_that_no_task_waits_for_is_refused() -> None:
             await client.chat.completions.create(model="hello", messages=messages)
 
 
+@pytest.mark.parametrize("context_id", ["日本", "a\r\nX-Evil: 1"])
+async def test_a_context_that_no_header_can_hold_is_left_out_of_them(context_id: str) -> None:
+    async with serving(Hello(name="hello"), openai=True) as url, openai_client(url) as client:
+        answer = await client.chat.completions.with_raw_response.create(
+            model="hello", messages=asking("hi"), metadata={"context_id": context_id}
+        )
+    assert answer.parse().choices[0].message.content == "Hello."
+    assert "X-A2A-Task-Id" in answer.headers
+    assert {"X-A2A-Context-Id", "X-Evil"}.isdisjoint(answer.headers)
+
+
 def test_a_frame_is_one_line_for_every_reader() -> None:
     said = {"delta": "a\u2028b\u2029c\x85dé"}
     [line] = frame(said).splitlines()[:-1]
