@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from aion_adk.app import A2AApp
     from aion_adk.ask import ask_caller
     from aion_adk.card import build_agent_card
     from aion_adk.emit import (
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from aion_adk.options import ServerOptions
     from aion_adk.outbox import A2AOutbox
     from aion_adk.plugin import A2ABridgePlugin
-    from aion_adk.server import A2AApp, serve, to_a2a
+    from aion_adk.server import serve, to_a2a
     from aion_adk.store import DurableTaskStore, MemoryTaskStore
 
 __all__ = [
@@ -51,7 +52,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "A2AApp": "server",
+    "A2AApp": "app",
     "A2ABridgePlugin": "plugin",
     "A2AInbox": "inbox",
     "A2AOutbox": "outbox",

@@ -15,9 +15,10 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from aion_adk.address import base_url_of, public_base_url
+from aion_adk.app import A2AApp
 from aion_adk.card import Servable
 from aion_adk.options import ServerOptions
-from aion_adk.server import A2AApp, app_of
+from aion_adk.server import app_of
 
 _PAGE = Template(files("aion_adk").joinpath("directory.html").read_text())
 _SECURITY = {

@@ -28,8 +28,7 @@ _caller: ContextVar[str | None] = ContextVar("grpc_caller", default=None)
 _OPTIONS = (
     # A second server on the port would get a share of the calls; it must fail to start.
     ("grpc.so_reuseport", 0),
-    # Files are as large here as over HTTP.
-    ("grpc.max_receive_message_length", -1),
+    # Answers are as large here as over HTTP.
     ("grpc.max_send_message_length", -1),
 )
 
@@ -121,6 +120,7 @@ async def grpc_serving(
     address: str,
     extensions: Sequence[AgentExtension] = (),
     authenticate: Authenticate | None = None,
+    max_request_bytes: int,
     grace: float = 0,
 ) -> AsyncGenerator[int, None]:
     """Serves A2A 1.0 and 0.3 on `address` (host:port); yields the port.
@@ -128,7 +128,10 @@ async def grpc_serving(
     On the way out running calls get `grace` seconds.
     """
     doorway = Doorway(extensions=extensions, authenticate=authenticate)
-    server = grpc.aio.server(interceptors=[doorway], options=_OPTIONS)
+    server = grpc.aio.server(
+        interceptors=[doorway],
+        options=[*_OPTIONS, ("grpc.max_receive_message_length", max_request_bytes)],
+    )
     current = GrpcHandler(handler, CallContexts(major="1"))
     a2a_pb2_grpc.add_A2AServiceServicer_to_server(current, server)  # pyright: ignore[reportUnknownMemberType]  # generated
     legacy = CompatGrpcHandler(handler, CallContexts(major="0"))

@@ -42,6 +42,7 @@ class ServerOptions:
     task_store: where tasks are kept, in memory by default
     push_notifications: post updates to the webhooks that clients register
     push_private_urls: accept webhooks on loopback and private addresses, for development
+    max_request_bytes: the largest request that is read, on every binding
     heartbeat: seconds of silence after which an event stream gets a comment, 0 for none
     shutdown_grace: seconds that running tasks get to end when the server is told to stop
     authenticate: names the caller of a request by its headers, on every binding; calls that it
@@ -80,6 +81,7 @@ class ServerOptions:
     task_store: TaskStore | VersionedTaskStore | None = None
     push_notifications: bool = True
     push_private_urls: bool = False
+    max_request_bytes: int = 32 * 1024 * 1024
     heartbeat: float = 15.0
     shutdown_grace: float = 10.0
     authenticate: Authenticate | None = None
@@ -133,6 +135,7 @@ class OptionKeywords(TypedDict, total=False):
     task_store: TaskStore | VersionedTaskStore | None
     push_notifications: bool
     push_private_urls: bool
+    max_request_bytes: int
     heartbeat: float
     shutdown_grace: float
     authenticate: Authenticate | None

@@ -1,10 +1,6 @@
 """Serves an agent over A2A: wiring only."""
 
-import contextlib
 import functools
-import gc
-import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Unpack
 
 import uvicorn
@@ -16,16 +12,14 @@ from google.adk.artifacts import InMemoryArtifactService
 from google.adk.memory import InMemoryMemoryService
 from google.adk.runners import Runner
 from google.adk.sessions import BaseSessionService, InMemorySessionService
-from google.adk.workflow import BaseNode
-from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.routing import BaseRoute, Mount, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.routing import BaseRoute, Route
 
 from aion_adk.address import host_and_port
+from aion_adk.app import A2AApp, Beside, closing_of
 from aion_adk.auth import UNAUTHENTICATED, Authentication
-from aion_adk.card import Servable, nodes_of
+from aion_adk.card import Servable
 from aion_adk.discovery import CallContexts, card_of, card_routes, extended_card_for
 from aion_adk.endpoints.openai import OpenAIEndpoint
 from aion_adk.endpoints.openai_errors import unauthenticated
@@ -36,73 +30,10 @@ from aion_adk.extensions import ExtensionHeaders
 from aion_adk.gate import Gate
 from aion_adk.handler import BridgeRequestHandler
 from aion_adk.heartbeat import Heartbeats
+from aion_adk.limit import RequestLimit
 from aion_adk.options import OptionKeywords, ServerOptions
 from aion_adk.rpc import JsonRpc
 from aion_adk.services import services_for
-from aion_adk.shutdown import when_told_to_stop
-
-logger = logging.getLogger(__name__)
-
-Close = Callable[[], Awaitable[None]]
-Beside = Callable[[], contextlib.AbstractAsyncContextManager[int | None]]
-"""Serves on another port while the app runs; yields the port."""
-
-
-class A2AApp(Starlette):
-    """The ASGI app of one agent. It can be mounted under any prefix of another app.
-
-    A server runs the lifespan of the app it is given, not those of mounted ones: enter
-    `running()` in the outer app's lifespan, or await `aclose()` at its end.
-    """
-
-    def __init__(
-        self,
-        *,
-        card: AgentCard,
-        routes: list[BaseRoute],
-        middleware: list[Middleware],
-        open: Callable[[], Awaitable[None]],
-        begin_shutdown: Callable[[], None],
-        closing: list[tuple[str, Close]],
-        grpc: Beside | None = None,
-    ) -> None:
-        super().__init__(routes=routes, middleware=middleware, lifespan=lambda _: self.running())
-        self.router.redirect_slashes = False
-        self.card = card
-        self.grpc_port: int | None = None
-        self._grpc = grpc or contextlib.nullcontext
-        self._open = open
-        self._begin_shutdown = begin_shutdown
-        self._closing = closing
-
-    @contextlib.asynccontextmanager
-    async def running(self) -> AsyncGenerator[None, None]:
-        """Serves inside the block, gRPC too, and closes what the agent holds after it."""
-        await self._open()
-        async with self._grpc() as self.grpc_port:
-            try:
-                # What is there now stays: looking through it again and again is most of what
-                # makes the slowest requests slow.
-                gc.freeze()
-                with when_told_to_stop(self._begin_shutdown):
-                    yield
-            finally:
-                gc.unfreeze()
-                await self.aclose()
-
-    async def aclose(self) -> None:
-        """Ends running tasks, then closes the runner, its toolsets, the agents and the stores."""
-        while self._closing:
-            name, close = self._closing.pop(0)
-            try:
-                await close()
-            except Exception:
-                logger.exception("closing %s failed", name)
-
-    def mounted(self, prefix: str) -> list[BaseRoute]:
-        """Routes that serve this app under `prefix`, with and without a slash at its end."""
-        prefix = f"/{prefix.strip('/')}"
-        return [Route(prefix, _AtPrefix(self, prefix)), Mount(prefix, self)]
 
 
 def to_a2a(agent: Servable, **options: Unpack[OptionKeywords]) -> A2AApp:
@@ -159,6 +90,7 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
             Middleware(ExtensionHeaders, declared=card.capabilities.extensions),
             Middleware(Heartbeats, seconds=options.heartbeat),
             *authentication_of(options),
+            Middleware(RequestLimit, most_bytes=options.max_request_bytes),
         ],
         grpc=grpc_beside(gate, card, options),
         open=services.open,
@@ -273,6 +205,7 @@ def grpc_beside(handler: RequestHandler, card: AgentCard, options: ServerOptions
         address=host_and_port(options.grpc_host, options.grpc_port),
         extensions=card.capabilities.extensions,
         authenticate=options.authenticate,
+        max_request_bytes=options.max_request_bytes,
     )
 
 
@@ -283,28 +216,3 @@ def authentication_of(options: ServerOptions) -> list[Middleware]:
     return [
         Middleware(Authentication, authenticate=options.authenticate, refusals=refusals),
     ]
-
-
-def closing_of(root: BaseNode | None, *, stores: list[object]) -> list[tuple[str, Close]]:
-    """How to close what `Runner.close()` leaves open: agents with `aclose`, and the stores."""
-    nodes = {id(node): node for node, _ in nodes_of(root)} if root else {}
-    closing = [(node.name, getattr(node, "aclose", None)) for node in nodes.values()]
-    closing += [
-        (type(store).__name__, getattr(store, "aclose", None) or getattr(store, "close", None))
-        for store in stores
-    ]
-    return [(name, close) for name, close in closing if close]
-
-
-class _AtPrefix:
-    """Serves a mounted app's root at the prefix itself, where Starlette would redirect."""
-
-    def __init__(self, app: ASGIApp, prefix: str) -> None:
-        self._app = app
-        self._prefix = prefix
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        root_path = f"{scope.get('root_path', '')}{self._prefix}"
-        await self._app(
-            {**scope, "root_path": root_path, "path": f"{scope['path']}/"}, receive, send
-        )

@@ -9,12 +9,13 @@ from a2a.client import ClientConfig, create_client
 from a2a.types import Message, Part, Role, SendMessageRequest, StreamResponse, TaskState
 from a2a.utils.errors import A2AError
 
+from aion_adk.app import A2AApp
 from aion_adk.cli.loading import explanation
 from aion_adk.cli.view import printable
 from aion_adk.errors import LoadError
 from aion_adk.loader import find_agents
 from aion_adk.options import ServerOptions
-from aion_adk.server import A2AApp, app_of
+from aion_adk.server import app_of
 from aion_adk.stamp import new_id
 
 _GOOD_STATES = (
