@@ -6,7 +6,6 @@ from typing import Any
 
 from a2a.server.context import ServerCallContext
 from a2a.types import AgentCard, Task, TaskStatusUpdateEvent
-from a2a.utils.errors import A2AError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -14,9 +13,10 @@ from starlette.routing import BaseRoute, Route
 from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY
 from aion_adk.endpoints.errors import guarded
 from aion_adk.endpoints.sse import EventStream, frame, rejoined
+from aion_adk.endpoints.telling import told
 from aion_adk.endpoints.turns import Turns
 from aion_adk.formats.agui.capabilities import capabilities_of
-from aion_adk.formats.agui.encoder import AGUIEncoder, AGUIEvent
+from aion_adk.formats.agui.encoder import AGUIEncoder
 from aion_adk.formats.agui.request import AGUIRequest, read_request
 from aion_adk.formats.narration import A2AEvent
 from aion_adk.formats.request import RequestError
@@ -52,7 +52,7 @@ class AGUIEndpoint:
         call = self._turns.call(request, asked=given.asked, extensions=[TOOL_ACTIVITY, THOUGHTS])
         events = self._events(given, call)
         first = await anext(events, None)
-        stream = _frames(given, rejoined(first, events) if first else events)
+        stream = _frames(given, rejoined(first, events)) if first else _silent_run(given)
         return EventStream(stream, headers={})
 
     async def _events(
@@ -102,23 +102,14 @@ async def _frames(
         messages=given.messages,
         state=given.asked.state,
     )
-    heard = False
-    try:
-        async with aclosing(events):
-            async for event in events:
-                heard = True
-                for told in encoder.encode(event):
-                    yield frame(told)
-        ending = encoder.finish() if heard else _silent_run(given)
-    except A2AError as error:
-        ending = encoder.fail(str(error), code="failed")
-    for told in ending:
-        yield frame(told)
+    async with aclosing(told(encoder, events)) as items:
+        async for item in items:
+            yield frame(item)
 
 
-def _silent_run(given: AGUIRequest) -> list[AGUIEvent]:
-    run = {"threadId": given.thread_id, "runId": given.run_id}
-    return [{"type": "RUN_STARTED", **run}, {"type": "RUN_FINISHED", **run}]
+async def _silent_run(given: AGUIRequest) -> AsyncGenerator[str, None]:
+    for kind in ("RUN_STARTED", "RUN_FINISHED"):
+        yield frame({"type": kind, "threadId": given.thread_id, "runId": given.run_id})
 
 
 def error_body(text: str, *, code: str, param: str | None = None) -> dict[str, Any]:

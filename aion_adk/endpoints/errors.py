@@ -32,8 +32,8 @@ def guarded(endpoint: Endpoint, envelope: Envelope) -> Endpoint:
     async def guard(request: Request) -> Response:
         try:
             return await endpoint(request)
-        except json.JSONDecodeError:
-            body = envelope("The body is not JSON.", code="invalid_request")
+        except (json.JSONDecodeError, UnicodeError):
+            body = envelope("The body is not JSON in UTF-8.", code="invalid_request")
             return JSONResponse(body, status_code=400)
         except RequestError as error:
             body = envelope(str(error), code="invalid_request", param=error.param)
@@ -41,13 +41,20 @@ def guarded(endpoint: Endpoint, envelope: Envelope) -> Endpoint:
         except A2AError as error:
             body = envelope(str(error), code=code_of(error))
             return JSONResponse(body, status_code=status_of(error))
-        except Exception:
-            error_id = new_id()
-            logger.exception("request failed, error id %s", error_id)
-            body = envelope(f"Internal error. Error id: {error_id}", code="internal_error")
+        except Exception as error:
+            body = envelope(text_for_caller(error), code="internal_error")
             return JSONResponse(body, status_code=500)
 
     return guard
+
+
+def text_for_caller(error: Exception) -> str:
+    """What an error says that is meant for callers; of any other the id that the log has."""
+    if isinstance(error, A2AError):
+        return str(error)
+    error_id = new_id()
+    logger.error("request failed, error id %s", error_id, exc_info=error)
+    return f"Internal error. Error id: {error_id}"
 
 
 def status_of(error: A2AError) -> int:

@@ -10,7 +10,6 @@ from contextlib import aclosing
 from typing import Any
 
 from a2a.types import Message, Task
-from a2a.utils.errors import A2AError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -19,6 +18,7 @@ from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY
 from aion_adk.endpoints.openai_errors import openai_guarded, unknown_model
 from aion_adk.endpoints.responses import ResponsesEndpoint
 from aion_adk.endpoints.sse import EventStream, frame, rejoined
+from aion_adk.endpoints.telling import told
 from aion_adk.endpoints.turns import CONTEXT_HEADER, Turns, ids_of
 from aion_adk.formats.narration import A2AEvent
 from aion_adk.formats.openai_chat.encoder import ChatEncoder, completion_of
@@ -94,16 +94,9 @@ class OpenAIEndpoint:
             include_usage=given.include_usage,
             client_tools=given.asked.tool_names,
         )
-        try:
-            async with aclosing(events):
-                async for event in events:
-                    for chunk in encoder.encode(event):
-                        yield frame(chunk)
-            ending = encoder.finish()
-        except A2AError as error:
-            ending = encoder.fail(str(error), code="internal_error")
-        for chunk in ending:
-            yield frame(chunk)
+        async with aclosing(told(encoder, events)) as chunks:
+            async for chunk in chunks:
+                yield frame(chunk)
         yield _DONE
 
     @property

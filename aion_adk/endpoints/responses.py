@@ -6,13 +6,14 @@ from contextlib import aclosing
 
 from a2a.server.context import ServerCallContext
 from a2a.types import Message, Task
-from a2a.utils.errors import A2AError, TaskNotFoundError
+from a2a.utils.errors import TaskNotFoundError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY
 from aion_adk.endpoints.openai_errors import unknown_model, unknown_response
 from aion_adk.endpoints.sse import EventStream, frame, rejoined
+from aion_adk.endpoints.telling import told
 from aion_adk.endpoints.turns import CONTEXT_HEADER, Turns, ids_of, is_waiting
 from aion_adk.formats.narration import A2AEvent
 from aion_adk.formats.openai_responses.encoder import ResponsesEncoder, response_of
@@ -98,16 +99,9 @@ class ResponsesEndpoint:
             echo=given.echo,
             client_tools=given.asked.tool_names,
         )
-        try:
-            async with aclosing(events):
-                async for event in events:
-                    for told in encoder.encode(event):
-                        yield frame(told, event=told["type"])
-            ending = encoder.finish()
-        except A2AError as error:
-            ending = encoder.fail(str(error), code="internal_error")
-        for told in ending:
-            yield frame(told, event=told["type"])
+        async with aclosing(told(encoder, events)) as items:
+            async for item in items:
+                yield frame(item, event=item["type"])
 
 
 def _time_of(answer: Task | Message) -> int:

@@ -1,7 +1,7 @@
 """Server-sent events, framed with LF alone: some AG-UI clients read nothing else."""
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
@@ -19,15 +19,17 @@ class EventStream(StreamingResponse):
 
     media_type = "text/event-stream"
 
-    def __init__(self, frames: AsyncIterator[str], *, headers: dict[str, str]) -> None:
+    def __init__(self, frames: AsyncGenerator[str, None], *, headers: dict[str, str]) -> None:
         super().__init__(frames, headers={**HEADERS, **headers})
+        self._frames = frames
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # StreamingResponse notices a lost client only when it writes, on servers of ASGI 2.4.
         async with anyio.create_task_group() as group:
 
             async def send_all() -> None:
-                await self.stream_response(send)
+                async with aclosing(self._frames):
+                    await self.stream_response(send)
                 group.cancel_scope.cancel()
 
             group.start_soon(send_all)

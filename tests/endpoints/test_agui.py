@@ -72,6 +72,8 @@ async def test_an_idle_stream_is_kept_open_with_comments() -> None:
     ("path", "body", "status"),
     [
         ("/agui", b"not json", 400),
+        ("/agui", b'"\xff"', 400),
+        ("/agui", json.dumps(run_input("\ud800")).encode(), 400),
         ("/agui", json.dumps({"threadId": "t"}).encode(), 400),
         ("/agui/nobody", json.dumps(run_input("hi")).encode(), 404),
     ],
