@@ -59,7 +59,7 @@ class AdapterAgent(Driver):
         try:
             async for event in answered(Answer(ctx), ask, text_of_request(ctx), context_id):
                 yield event
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, GeneratorExit):
             await self._cancel(context_id)
             raise
         finally:

@@ -1,9 +1,17 @@
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from a2a.types import CancelTaskRequest, Part, TaskState
+from google.adk.agents.run_config import (
+    RunConfig,
+    StreamingMode,  # pyright: ignore[reportPrivateImportUsage]  # ADK documents it from here
+)
+from google.adk.runners import InMemoryRunner
+from google.genai import types
 
 from aion_adk import build_agent_card
 from aion_adk.drivers import AdapterAgent
@@ -34,6 +42,13 @@ class CancelsOne(Recording):
         self.cancelled.append(context_id)
 
 
+class Flooding(CancelsOne):
+    async def stream(self, user_input: str, context_id: str) -> AsyncGenerator[str, None]:
+        while True:
+            self.started.release()
+            yield "x"
+
+
 async def run_two_and_cancel_one(adapter: Recording) -> None:
     async with serving(AdapterAgent("agent", adapter)) as url, client_of(url) as client:
         tasks: list[str] = []
@@ -51,6 +66,23 @@ async def test_a_cancel_that_stops_everything_is_not_called_while_another_run_is
     adapter = CancelsEverything()
     await run_two_and_cancel_one(adapter)
     assert adapter.cancelled == ["everything"]
+
+
+async def test_an_adapter_that_is_far_ahead_of_its_reader_is_cancelled_too() -> None:
+    agent = AdapterAgent("agent", adapter := Flooding())
+    runner = InMemoryRunner(agent)
+    session = await runner.session_service.create_session(app_name=runner.app_name, user_id="u")
+    events = runner.run_async(
+        user_id="u",
+        session_id=session.id,
+        new_message=types.Content(role="user", parts=[types.Part(text="go")]),
+        run_config=RunConfig(streaming_mode=StreamingMode.SSE),
+    )
+    async with aclosing(events), asyncio.timeout(20):
+        await anext(events)
+        for _ in range(AdapterAgent.ahead):
+            await adapter.started.acquire()
+    assert len(adapter.cancelled) == 1
 
 
 async def test_a_cancel_that_takes_a_context_id_gets_the_cancelled_one() -> None:
