@@ -14,7 +14,7 @@ from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY
 from aion_adk.endpoints.errors import guarded
 from aion_adk.endpoints.sse import EventStream, frame, rejoined
 from aion_adk.endpoints.telling import told
-from aion_adk.endpoints.turns import Turns
+from aion_adk.endpoints.turns import Turns, ends_turn
 from aion_adk.formats.agui.capabilities import capabilities_of
 from aion_adk.formats.agui.encoder import AGUIEncoder
 from aion_adk.formats.agui.request import AGUIRequest, read_request
@@ -73,8 +73,8 @@ class AGUIEndpoint:
             async with aclosing(self._turns.events(message, call)) as events:
                 async for event in events:
                     task_id = event.id if isinstance(event, Task) else task_id
+                    over = ends_turn(event)
                     yield event
-            over = True
         finally:
             if task_id and not over:
                 self._turns.cancel_soon(task_id, call)

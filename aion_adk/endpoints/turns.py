@@ -18,6 +18,7 @@ from a2a.types import (
     SendMessageRequest,
     Task,
     TaskState,
+    TaskStatusUpdateEvent,
 )
 from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError
 from starlette.requests import Request
@@ -33,6 +34,7 @@ CONTEXT_HEADER = "X-A2A-Context-Id"
 TASK_HEADER = "X-A2A-Task-Id"
 
 _WAITING_STATES = (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
+_WORKING_STATES = (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING)
 _MOST_WAITING = 100
 _IN_A_HEADER = re.compile("[!-~]+")
 
@@ -144,6 +146,14 @@ def _is_given_up(asked: Asked, pending: dict[str, ToolCall]) -> bool:
     """Whether the user speaks on although the client's own tools were asked for results."""
     names = {call.name for call in pending.values()}
     return bool(names) and names <= set(asked.tool_names) and not asked.results.keys() & pending
+
+
+def ends_turn(event: A2AEvent) -> bool:
+    match event:
+        case Task() | TaskStatusUpdateEvent():
+            return event.status.state not in _WORKING_STATES
+        case _:
+            return isinstance(event, Message)
 
 
 def is_waiting(task: Task) -> bool:

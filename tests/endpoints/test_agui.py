@@ -5,12 +5,15 @@ from typing import Any
 
 import httpx
 import pytest
+from a2a.server.context import ServerCallContext
+from a2a.server.tasks import InMemoryTaskStore
 from a2a.types import GetTaskRequest, ListTasksRequest, TaskState
 from ag_ui.core import AgentCapabilities
 from google.adk.agents import BaseAgent
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 
+from aion_adk import to_a2a
 from tests.agents import said
 from tests.endpoints.conversations import (
     LOCATION_SCHEMA,
@@ -141,6 +144,37 @@ async def test_a_user_who_speaks_on_gives_up_the_pending_call_of_the_client() ->
     assert events[-1]["type"] == "RUN_FINISHED"
     states = {TaskState.Name(task.status.state) for task in tasks}
     assert states == {"TASK_STATE_CANCELED", "TASK_STATE_COMPLETED"}
+
+
+async def test_a_client_that_leaves_at_the_end_of_its_run_leaves_the_task_waiting() -> None:
+    app = to_a2a(locating_agent(), agui=True, task_store=(store := InMemoryTaskStore()))
+    asked, gone = asyncio.Event(), asyncio.Event()
+
+    async def receive() -> dict[str, Any]:
+        if asked.is_set():
+            await gone.wait()
+            return {"type": "http.disconnect"}
+        asked.set()
+        body = run_input("where am I?", tools=[TOOL])
+        return {"type": "http.request", "body": json.dumps(body).encode()}
+
+    async def send(message: Any) -> None:
+        if b"RUN_FINISHED" in message.get("body", b""):
+            gone.set()
+            await asyncio.Event().wait()
+
+    scope: Any = {
+        "type": "http",
+        "method": "POST",
+        "path": "/agui",
+        "headers": [],
+        "query_string": b"",
+    }
+    async with app.router.lifespan_context(app), asyncio.timeout(20):
+        await app(scope, receive, send)
+    listed = await store.list(ListTasksRequest(), ServerCallContext())
+    states = [task.status.state for task in listed.tasks]
+    assert states == [TaskState.TASK_STATE_INPUT_REQUIRED]
 
 
 async def test_everything_abandoned_cancels_the_task() -> None:
