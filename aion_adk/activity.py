@@ -14,7 +14,7 @@ from aion_adk.outbound import (
     function_response_part,
     thought_part,
 )
-from aion_adk.parts import ADK_ACTIONS, ADK_USAGE, STATE_DELTA
+from aion_adk.parts import ADK_ACTIONS, ADK_FINISH_REASON, ADK_USAGE, STATE_DELTA
 from aion_adk.stamp import new_id
 from aion_adk.stream import section_of
 from aion_adk.turn import DeltaEnd, Outgoing, SectionKey, TextDelta
@@ -46,6 +46,7 @@ class Activity:
         self._thoughts = thoughts
         self._long_running: set[str] = set()
         self._usage: dict[str, int] = {}
+        self._finish_reason = ""
 
     def outgoing_of(self, event: Event) -> list[Outgoing]:
         if not (self._tools or self._thoughts) or event.author == "user":
@@ -53,15 +54,19 @@ class Activity:
         if event.partial:
             return self._thought_delta(event)
         self._count(event.usage_metadata)
+        if event.finish_reason:
+            self._finish_reason = event.finish_reason.value
         self._long_running |= event.long_running_tool_ids or set()
         ended: list[Outgoing] = [DeltaEnd(_thoughts_of(event))] if self._thoughts else []
         message = self._message(event)
         return [*ended, _working(message)] if message else ended
 
     @property
-    def usage(self) -> Struct | None:
-        """The tokens that the models counted so far, as ADK names them."""
-        return to_struct({ADK_USAGE: self._usage}) if self._tools and self._usage else None
+    def account(self) -> Struct | None:
+        """The tokens that the models counted, and why the last one stopped, as ADK names them."""
+        told = {ADK_USAGE: self._usage, ADK_FINISH_REASON: self._finish_reason}
+        known = {key: value for key, value in told.items() if value}
+        return to_struct(known) if self._tools and known else None
 
     def _thought_delta(self, event: Event) -> list[Outgoing]:
         parts = (event.content.parts or []) if event.content else []

@@ -128,7 +128,7 @@ class Execution:
 
     async def conclude(self, outcome: Outcome) -> None:
         await self._close()
-        outcome.metadata = _merged(self._plan.activity.usage, outcome.metadata)
+        outcome.metadata = _merged(self._plan.activity.account, outcome.metadata)
         await self._publisher.conclude(outcome)
 
     async def _close(self) -> None:

@@ -15,6 +15,7 @@ class ScriptedModel(BaseLlm):
     model: str = "scripted"
     steps: list[list[types.Part]]
     usage: types.GenerateContentResponseUsageMetadata | None = None
+    finish_reason: types.FinishReason | None = None
     _requests: list[LlmRequest] = PrivateAttr(default_factory=list[LlmRequest])
 
     @property
@@ -30,7 +31,9 @@ class ScriptedModel(BaseLlm):
             for part in parts:
                 for piece in _pieces(part):
                     yield LlmResponse(content=_content([piece]), partial=True)
-        yield LlmResponse(content=_content(parts), usage_metadata=self.usage)
+        yield LlmResponse(
+            content=_content(parts), usage_metadata=self.usage, finish_reason=self.finish_reason
+        )
 
 
 def text(value: str, *, thought: bool = False) -> types.Part:

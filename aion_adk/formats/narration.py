@@ -42,6 +42,7 @@ from aion_adk.formats.tools import ToolCall, tool_calls_of, tool_results_of
 from aion_adk.formats.voices import Voices, speech_of, thought_of
 from aion_adk.parts import (
     ADK_ACTIONS,
+    ADK_FINISH_REASON,
     ADK_USAGE,
     FUNCTION_CALL,
     FUNCTION_RESPONSE,
@@ -59,6 +60,7 @@ A2AEvent = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 INCOMPLETE = "The stream ended before the task did."
 
 _TOLD = (FUNCTION_CALL, FUNCTION_RESPONSE, STATE_DELTA)
+_CUT = "MAX_TOKENS"
 _WAITING = (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
 
 
@@ -87,7 +89,7 @@ class Narrator:
                 return [*start, *self._tell(event), *self._end(Finished())]
             case TaskStatusUpdateEvent():
                 start = self._start(event.task_id, event.context_id)
-                return [*start, *self._hear_status(event.status, _usage_of(event.metadata))]
+                return [*start, *self._hear_status(event.status, event.metadata)]
             case TaskArtifactUpdateEvent():
                 return self._hear_artifact(event)
 
@@ -115,9 +117,10 @@ class Narrator:
             for artifact in task.artifacts:
                 if artifact.artifact_id not in self._shown:
                     said += self._show(artifact, append=False)
-        return said + self._hear_status(task.status, _usage_of(task.metadata))
+        return said + self._hear_status(task.status, task.metadata)
 
-    def _hear_status(self, status: TaskStatus, usage: dict[str, int]) -> list[Said]:
+    def _hear_status(self, status: TaskStatus, metadata: Struct) -> list[Said]:
+        usage = _usage_of(metadata)
         message = status.message if status.HasField("message") else None
         match status.state:
             case TaskState.TASK_STATE_SUBMITTED | TaskState.TASK_STATE_WORKING:
@@ -125,7 +128,7 @@ class Narrator:
                 return [*self._step(status), *told]
             case TaskState.TASK_STATE_COMPLETED:
                 told = self._tell(message, last=True) if message else []
-                return [*told, *self._end(Finished(usage))]
+                return [*told, *self._end(Finished(usage, _was_cut(metadata)))]
             case state if state in _WAITING:
                 return self._pause(status, usage)
             case TaskState.TASK_STATE_CANCELED:
@@ -274,3 +277,8 @@ def _usage_of(metadata: Struct) -> dict[str, int]:
         return {}
     counted = object_of(to_dict(metadata)[ADK_USAGE])
     return {name: count for name, count in counted.items() if isinstance(count, int)}
+
+
+def _was_cut(metadata: Struct) -> bool:
+    fields = metadata.fields
+    return ADK_FINISH_REASON in fields and fields[ADK_FINISH_REASON].string_value == _CUT

@@ -95,7 +95,10 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
+    """The turn is over; `cut` if the model had to stop before it was done."""
+
     usage: dict[str, int] = field(default_factory=dict[str, int])
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

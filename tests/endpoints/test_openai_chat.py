@@ -2,6 +2,8 @@ import json
 
 import pytest
 from a2a.types import GetTaskRequest, TaskState
+from google.adk.agents import LlmAgent
+from google.genai import types
 from openai import APIError, AsyncOpenAI, BadRequestError, InternalServerError, NotFoundError
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnionParam
 
@@ -16,7 +18,7 @@ from tests.endpoints.conversations import (
     locating_agent,
     weather_agent,
 )
-from tests.models import ScriptedModel
+from tests.models import ScriptedModel, text
 from tests.serving import client_of, serving
 
 TOOLS: list[ChatCompletionToolUnionParam] = [
@@ -82,6 +84,22 @@ async def test_a_streamed_completion_says_the_same_and_counts_when_asked() -> No
     assert chunks[-2].choices[0].finish_reason == "stop"
     assert chunks[-1].usage is not None
     assert chunks[-1].usage.total_tokens == 30
+
+
+async def test_an_answer_that_the_model_could_not_finish_is_told_as_cut() -> None:
+    model = ScriptedModel(steps=[[text("Once upon")]], finish_reason=types.FinishReason.MAX_TOKENS)
+    agent = LlmAgent(name="teller", model=model)
+    async with serving(agent, openai=True) as url, openai_client(url) as client:
+        completion = await client.chat.completions.create(model="teller", messages=asking("go"))
+        response = await client.responses.create(model="teller", input="go")
+        events = await client.responses.create(model="teller", input="go", stream=True)
+        kinds = [event.type async for event in events]
+    assert completion.choices[0].finish_reason == "length"
+    assert completion.choices[0].message.content == response.output_text == "Once upon"
+    assert response.status == "incomplete"
+    assert response.incomplete_details is not None
+    assert response.incomplete_details.reason == "max_output_tokens"
+    assert kinds[-1] == "response.incomplete"
 
 
 @pytest.mark.parametrize("stream", [False, True])

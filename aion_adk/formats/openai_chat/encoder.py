@@ -98,8 +98,8 @@ class ChatEncoder:
                 return self._add(as_prose(name, parts))
             case Started():
                 return [self._chunk({"role": "assistant", "content": ""})]
-            case Finished(usage):
-                return self._stop("stop", usage)
+            case Finished(usage, cut):
+                return self._stop("length" if cut else "stop", usage)
             case Paused(_, _, calls, usage):
                 return self._stop("tool_calls" if calls else "stop", usage)
             case Failed(text, code):

@@ -109,6 +109,13 @@ class ResponsesEncoder:
             case Started():
                 kinds = ("response.created", "response.in_progress")
                 return [self._whole(kind, "in_progress") for kind in kinds]
+            case Finished(usage, cut=True):
+                closing = self._give_up_calls()
+                why = {"reason": "max_output_tokens"}
+                return [
+                    *closing,
+                    self._whole("response.incomplete", "incomplete", usage=usage, incomplete=why),
+                ]
             case Finished(usage) | Paused(usage=usage):
                 closing = self._give_up_calls()
                 return [*closing, self._whole("response.completed", "completed", usage=usage)]
@@ -179,12 +186,13 @@ class ResponsesEncoder:
         *,
         usage: dict[str, int] | None = None,
         error: dict[str, Any] | None = None,
+        incomplete: dict[str, Any] | None = None,
     ) -> Event:
         response: dict[str, Any] = {
             **self._head,
             "status": status,
             "error": error,
-            "incomplete_details": None,
+            "incomplete_details": incomplete,
             "output": [dict(item.item) for item in self._items if status != "in_progress"],
         }
         if usage:
