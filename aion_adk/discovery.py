@@ -26,14 +26,17 @@ _BASE_URL = "base_url"
 
 
 class CallContexts(DefaultServerCallContextBuilder):
-    """Calls over HTTP, with the address that the client used."""
+    """Calls over HTTP, with the address that the client used where an extended card may need it."""
 
     def __init__(self, options: ServerOptions) -> None:
         self._trust_proxy_headers = options.trust_proxy_headers
+        self._address_matters = callable(options.extended_card)
 
     def build(self, request: Request) -> ServerCallContext:
         call = super().build(request)
-        call.state[_BASE_URL] = base_url_of(request, trust_proxy_headers=self._trust_proxy_headers)
+        if self._address_matters:
+            trusting = self._trust_proxy_headers
+            call.state[_BASE_URL] = base_url_of(request, trust_proxy_headers=trusting)
         return call
 
 

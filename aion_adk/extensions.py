@@ -9,6 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _NAMES = (HTTP_EXTENSION_HEADER.lower(), LEGACY_HTTP_EXTENSION_HEADER.lower())
+_RAW_NAMES = frozenset(name.encode() for name in _NAMES)
 
 
 def answer_headers(
@@ -46,6 +47,8 @@ class ExtensionHeaders:
 
     def _echoed(self, scope: Scope) -> dict[str, str]:
         if scope["type"] != "http" or not self._declared:
+            return {}
+        if _RAW_NAMES.isdisjoint(name for name, _ in scope["headers"]):
             return {}
         headers = Headers(scope=scope)
         joined = {name: ", ".join(headers.getlist(name)) for name in _NAMES}

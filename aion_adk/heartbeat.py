@@ -52,7 +52,10 @@ class _Stream:
             return
         elif not message.get("more_body"):
             self.stop()
-        await self._pass_on(message)
+        if self._sends_events:
+            await self._pass_on(message)
+        else:
+            await self._send(message)
 
     def stop(self) -> None:
         if self._timer:

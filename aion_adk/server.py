@@ -81,9 +81,10 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
     return A2AApp(
         card=card,
         routes=[
+            jsonrpc_route(gate, options),
             *card_routes(card, options),
             *front_end_routes(handler, card, options, agent_name=app_name_of(agent)),
-            *protocol_routes(gate, options),
+            *rest_routes(gate, options),
         ],
         middleware=[
             *cors(options),
@@ -139,33 +140,32 @@ def executor_for(runner: Runner, options: ServerOptions) -> ADKAgentExecutor:
     )
 
 
-def protocol_routes(handler: RequestHandler, options: ServerOptions) -> list[BaseRoute]:
+def jsonrpc_route(handler: RequestHandler, options: ServerOptions) -> BaseRoute:
     calls = CallContexts(options)
-    # Streams end with their runs; cut off earlier, they would end without a terminal event.
-    patience = options.seconds_to_stop
     (others,) = create_jsonrpc_routes(
         handler,
         "/",
         context_builder=calls,
         enable_v0_3_compat=True,
-        shutdown_grace_period=patience,
+        # Streams end with their runs; cut off earlier, they would end without a terminal event.
+        shutdown_grace_period=options.seconds_to_stop,
     )
-    rpc = JsonRpc(handler, calls, others=others.endpoint)
-    return [
-        Route("/", rpc.answer, methods=["POST"]),
-        *create_rest_routes(
-            handler,
-            context_builder=calls,
-            enable_v0_3_compat=True,
-            shutdown_grace_period=patience,
-        ),
-    ]
+    return Route("/", JsonRpc(handler, calls, others=others.endpoint).answer, methods=["POST"])
+
+
+def rest_routes(handler: RequestHandler, options: ServerOptions) -> list[BaseRoute]:
+    return create_rest_routes(
+        handler,
+        context_builder=CallContexts(options),
+        enable_v0_3_compat=True,
+        shutdown_grace_period=options.seconds_to_stop,
+    )
 
 
 def front_end_routes(
     handler: RequestHandler, card: AgentCard, options: ServerOptions, *, agent_name: str
 ) -> list[BaseRoute]:
-    """Routes for clients of other protocols, before the A2A routes: those take every path."""
+    """Routes for clients of other protocols, before those of REST, which take every path."""
     # Clients of other protocols cannot activate extensions, so none is required of them.
     turns = Turns(Gate(handler, extensions=()), CallContexts(options))
     routes: list[BaseRoute] = []

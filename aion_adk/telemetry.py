@@ -5,7 +5,7 @@ Without an OpenTelemetry SDK in the process all of this is no-ops of its API.
 
 import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from a2a.server.agent_execution import RequestContext
@@ -46,7 +46,7 @@ def observed_run(context: RequestContext) -> Generator[ObservedRun, None, None]:
     started = time.perf_counter()
     attributes = {"a2a.task.id": context.task_id or "", "a2a.context.id": context.context_id or ""}
     parent = parent_of(context.call_context.state.get("headers") or {})
-    with _tracer.start_as_current_span("a2a.run", context=parent, attributes=attributes) as span:
+    with _span(parent, attributes) as span:
         try:
             yield run
         finally:
@@ -56,6 +56,15 @@ def observed_run(context: RequestContext) -> Generator[ObservedRun, None, None]:
             _duration.record(time.perf_counter() - started, labels)
             if run.deltas:
                 _deltas.add(run.deltas, labels)
+
+
+def _span(
+    parent: Context | None, attributes: Mapping[str, str]
+) -> AbstractContextManager[Span, bool | None]:
+    if parent is None and isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        # Nobody set a provider and nobody asked for a trace: there is nothing to hand on.
+        return nullcontext(trace.INVALID_SPAN)
+    return _tracer.start_as_current_span("a2a.run", context=parent, attributes=attributes)
 
 
 def parent_of(headers: Mapping[str, str]) -> Context | None:
