@@ -91,14 +91,21 @@ class Turns:
         """The task that waits for these results, or for anything in this context."""
         if not context_id and not asked.results:
             return None
+        found: list[Task] = []
         for state in _WAITING_STATES:
             params = ListTasksRequest(
                 context_id=context_id, status=state, page_size=_MOST_WAITING, history_length=0
             )
             for task in (await self._handler.on_list_tasks(params, call)).tasks:
                 if context_id or asked.results.keys() & _pending_of(task).keys():
-                    return task
-        return None
+                    found.append(task)
+        if len(found) > 1 and not context_id:
+            # Not every model gives its calls ids of their own: the others may be other callers'.
+            raise RequestError(
+                f"Several tasks wait for the result of {', '.join(asked.results)}:"
+                f" name the conversation in the header {CONTEXT_HEADER}."
+            )
+        return found[0] if found else None
 
     async def events(
         self, message: Message, call: ServerCallContext

@@ -18,7 +18,7 @@ from tests.endpoints.conversations import (
     locating_agent,
     weather_agent,
 )
-from tests.models import ScriptedModel, text
+from tests.models import ScriptedModel, call, text
 from tests.serving import client_of, serving
 
 TOOLS: list[ChatCompletionToolUnionParam] = [
@@ -222,6 +222,25 @@ async def test_a_request_that_cannot_be_read_says_where(body: object, param: str
         with pytest.raises(BadRequestError) as error:
             await client.post("/chat/completions", body=body, cast_to=object)
     assert (error.value.type, error.value.param) == ("invalid_request_error", param)
+
+
+async def test_a_result_for_which_two_tasks_wait_goes_to_the_one_that_the_header_names() -> None:
+    result: list[ChatCompletionMessageParam] = [
+        {"role": "tool", "tool_call_id": "0", "content": "Oakland"}
+    ]
+    steps = [*[[call("get_location", call_id="0")]] * 2, [text("You are in Oakland.")]]
+    agent = LlmAgent(name="locating", model=ScriptedModel(steps=steps))
+    async with serving(agent, openai=True) as url, openai_client(url) as client:
+        create = client.chat.completions.with_raw_response.create
+        asked = [
+            await create(model="locating", messages=asking("where am I?"), tools=TOOLS)
+            for _ in range(2)
+        ]
+        with pytest.raises(BadRequestError, match="X-A2A-Context-Id"):
+            await create(model="locating", messages=result, tools=TOOLS)
+        sticky = {"X-A2A-Context-Id": asked[0].headers["X-A2A-Context-Id"]}
+        answer = await create(model="locating", messages=result, tools=TOOLS, extra_headers=sticky)
+    assert answer.headers["X-A2A-Task-Id"] == asked[0].headers["X-A2A-Task-Id"]
 
 
 async def test_a_result_that_no_task_waits_for_is_refused() -> None:
