@@ -46,6 +46,9 @@ LABELS = {
     "front_agui_cpu_us": "… to an AG-UI client",
     "front_chat_cpu_us": "… to an OpenAI Chat client",
     "front_responses_cpu_us": "… to an OpenAI Responses client",
+    "graph_alone_cpu_us": "1,000 chunks of a LangGraph graph alone: CPU per chunk, µs",
+    "graph_native_cpu_us": "… of a native agent over A2A, in the same process",
+    "graph_driver_cpu_us": "… of the graph over A2A",
     "inside_2000_ms": "SendMessage with 2,000 partials inside, ms",
     "turn_1_ms": "Turn 1 of a context, ms",
     "turn_10_ms": "Turn 10, ms",
@@ -139,6 +142,14 @@ def _verdicts(found: Medians) -> Iterable[Verdict]:
             1.5,
             "×",
         )
+    yield from limit(
+        "CPU per chunk of a LangGraph graph, against graph and native agent",
+        lambda: (
+            ours["graph_driver_cpu_us"] / (ours["graph_alone_cpu_us"] + ours["graph_native_cpu_us"])
+        ),
+        1.5,
+        "×",
+    )
     yield from limit("memory per finished task", lambda: ours["task_kb"], 12, " KB")
     yield from limit("memory per open stream", lambda: ours["open_stream_kb"], 100, " KB")
 

@@ -1,8 +1,11 @@
 """What is measured, the same for every peer and for ADK's Runner alone."""
 
 import asyncio
+import importlib.util
+import json
 import math
 import statistics
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -91,6 +94,28 @@ def fronts(chunks: int, *, repeat: int = 1) -> Scenario:
         return figures
 
     return Scenario(f"{chunks} chunks to other clients", measure, peers=("aion-adk",))
+
+
+def graphs(chunks: int, *, repeat: int = 3) -> Scenario:
+    """CPU per chunk of a LangGraph graph behind its driver, in a process of its own."""
+
+    async def measure(target: Target) -> Figures:
+        if not importlib.util.find_spec("langgraph"):
+            print("SKIPPED the graphs: langgraph is not installed", file=sys.stderr)
+            return {}
+        options = ("--chunks", str(chunks), "--rounds", str(repeat))
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-W", "ignore", "-m", "benchmarks.graphs", *options),
+            stdout=asyncio.subprocess.PIPE,
+        )
+        written, _ = await process.communicate()
+        if process.returncode:
+            raise RuntimeError(f"benchmarks.graphs ended with {process.returncode}")
+        figures: Figures = json.loads(written)
+        return figures
+
+    return Scenario(f"{chunks} chunks of a graph", measure, rounds=1, peers=("aion-adk",))
 
 
 async def _stream_to(target: Target, name: str, chunks: int) -> None:
@@ -202,7 +227,8 @@ def full() -> list[Scenario]:
         stream(500, milliseconds=5),
         partials_inside(2000),
         fronts(1000, repeat=2),
-        stream(2000, milliseconds=5, rounds=1),
+        graphs(1000),
+        stream(2000, milliseconds=5, rounds=1, peers=("adk", *OURS)),
         turns(300, rounds=1),
         finished_tasks(1000, rounds=1),
         open_streams(200, rounds=2),
@@ -222,6 +248,7 @@ def quick() -> list[Scenario]:
         stream(500, milliseconds=5),
         partials_inside(2000),
         fronts(1000, repeat=2),
+        graphs(1000),
         open_streams(100, rounds=1),
         turns(300, rounds=1),
         finished_tasks(500, rounds=1),
@@ -237,6 +264,7 @@ def tiny() -> list[Scenario]:
         stream(5, milliseconds=1),
         partials_inside(20),
         fronts(10),
+        graphs(10, repeat=1),
         turns(10),
         finished_tasks(32),
         open_streams(10),

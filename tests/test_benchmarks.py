@@ -31,6 +31,9 @@ async def test_a_tiny_run_measures_this_server_and_writes_every_kind_of_figure(
         "front_agui_cpu_us",
         "front_chat_cpu_us",
         "front_responses_cpu_us",
+        "graph_alone_cpu_us",
+        "graph_native_cpu_us",
+        "graph_driver_cpu_us",
         "turn_1_ms",
         "turn_10_ms",
         "task_kb",
@@ -41,6 +44,7 @@ async def test_a_tiny_run_measures_this_server_and_writes_every_kind_of_figure(
         "CPU per chunk of agui, against plain A2A",
         "CPU per chunk of chat, against plain A2A",
         "CPU per chunk of responses, against plain A2A",
+        "CPU per chunk of a LangGraph graph, against graph and native agent",
         "memory per finished task",
         "memory per open stream",
     }
