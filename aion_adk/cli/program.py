@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+_PORT = click.IntRange(0, 65535)
 _TARGET = """PATH is an agent's folder, a folder of agents, a python file, module:attribute, or a
 YAML file that describes an agent; in python, agents are found where adk finds them: `app`, then
 `root_agent`."""
@@ -44,7 +45,9 @@ def main() -> None:
     help="A YAML file with an agent and its `server` options, in place of PATH.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=8000, show_default=True, help="Port to listen on; 0 takes any.")
+@click.option(
+    "--port", type=_PORT, default=8000, show_default=True, help="Port to listen on; 0 takes any."
+)
 @click.option("--public-url", metavar="URL", help="Address that clients use, for the card.")
 @click.option(
     "--trust-proxy-headers", is_flag=True, help="Read that address from X-Forwarded-* headers."
@@ -52,12 +55,17 @@ def main() -> None:
 @click.option(
     "--database-url", metavar="URL", help="Keep tasks and sessions in SQLite or PostgreSQL."
 )
-@click.option("--grpc-port", type=int, help="Serve gRPC too, on this port; one agent only.")
+@click.option("--grpc-port", type=_PORT, help="Serve gRPC too, on this port; one agent only.")
 @click.option("--list-grpc", is_flag=True, help="Name the gRPC address on the card.")
 @click.option("--list-v0-3", is_flag=True, help="Name interfaces for A2A 0.3 clients on the card.")
 @click.option("--agui", is_flag=True, help="Serve AG-UI clients too, at /agui.")
 @click.option("--openai", is_flag=True, help="Serve OpenAI clients too, at /v1.")
-@click.option("--run-timeout", type=float, metavar="SECONDS", help="Fail runs that take longer.")
+@click.option(
+    "--run-timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Fail runs that take longer.",
+)
 def serve(
     path: str | None,
     config: Path | None,

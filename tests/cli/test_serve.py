@@ -55,6 +55,15 @@ def test_a_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
     assert result.output == f"Error: cannot listen on 127.0.0.1:{port}: Address already in use\n"
 
 
+@pytest.mark.parametrize(
+    "option", [("--port", "99999"), ("--grpc-port", "99999"), ("--run-timeout", "0")]
+)
+def test_a_number_out_of_range_is_wrong_usage(option: tuple[str, str]) -> None:
+    result = CliRunner().invoke(main, ["serve", "anything", *option])
+    assert result.exit_code == 2
+    assert f"Invalid value for '{option[0]}': {option[1]}" in result.output
+
+
 @pytest.mark.parametrize("command", ["serve", "card"])
 def test_a_public_url_that_no_client_could_use_stops_the_start(
     tmp_path: Path, command: str
