@@ -58,6 +58,8 @@ def read_settings(path: Path) -> Settings:
         return Settings.model_validate(content)
     except ValidationError as error:
         problems = "; ".join(
-            f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()
+            f"{'.'.join(map(str, item['loc']))}: "
+            f"{'unknown option' if item['type'] == 'extra_forbidden' else item['msg']}"
+            for item in error.errors()
         )
         raise LoadError(f"{path}: {problems}") from error

@@ -23,10 +23,13 @@ def explanation(error: LoadError) -> str:
     cause = error.__cause__
     if cause is None:
         return str(error)
+    told_already = isinstance(cause, LoadError)
     while cause.__cause__ is not None:
         cause = cause.__cause__
     told = traceback.TracebackException.from_exception(cause)
     frames = [frame for frame in told.stack if not _is_ours(frame.filename)]
+    if told_already and all("site-packages" in frame.filename for frame in frames):
+        return str(error)
     lines = [*traceback.StackSummary.from_list(frames).format(), *told.format_exception_only()]
     return f"{error}\n\n{''.join(lines).rstrip()}"
 

@@ -62,9 +62,10 @@ async def test_an_agent_is_served_from_a_file(url: str) -> None:
     ("text", "problem"),
     [
         (AGENT.replace("port: 0", "port: eighty"), "server.port: "),
-        (AGENT.replace("port:", "prot:"), "server.prot: "),
+        (AGENT.replace("port:", "prot:"), "server.prot: unknown option"),
         (AGENT.replace("display_name", "displayname"), "unknown option 'displayname'; did you"),
         (AGENT.replace("driver: callable", "driver: calable"), "unknown driver 'calable'"),
+        (AGENT.replace("name: shout", "name: a b", 1), "valid Python identifier"),
         ("- a\n- b\n", "expected fields"),
         ("a: [", "while parsing"),
     ],
@@ -78,8 +79,15 @@ def test_a_mistake_in_the_file_is_told_with_its_field(
     assert str(caught.value).startswith(str(path))
     assert problem in str(caught.value)
     result = CliRunner().invoke(main, ["serve", "--config", str(path)])
+    assert (result.exit_code, result.output) == (1, f"Error: {caught.value}\n")
+
+
+def test_a_file_that_raises_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "config_raises.py").write_text("\nimport no_such_package\n")
+    path = written(tmp_path, "driver: callable\nname: a\nfunc: config_raises:a\n")
+    result = CliRunner().invoke(main, ["serve", "--config", str(path)])
     assert result.exit_code == 1
-    assert problem in result.output
+    assert f'File "{tmp_path / "config_raises.py"}", line 2' in result.output
 
 
 def test_serve_takes_a_path_or_a_file(tmp_path: Path) -> None:
