@@ -22,7 +22,7 @@ from aion_adk.pending import (
     is_confirmation,
     response_schema,
 )
-from aion_adk.prompt import how_to_answer, question
+from aion_adk.prompt import question
 from aion_adk.values import object_of, to_plain
 
 PAUSED_STATES = frozenset({TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED})
@@ -60,10 +60,14 @@ class Waiting:
             call = self.open[call_id]
             response = fitting_response(call, value)
             if response is None:
-                self.problems.append(f"Not an answer to: {question(call)} {how_to_answer(call)}")
+                self.problems.append(self._misfit(call))
                 continue
             del self.open[call_id]
             self.held.append(types.FunctionResponse(id=call_id, name=call.name, response=response))
+
+    def _misfit(self, call: types.FunctionCall) -> str:
+        """What is asked again right after it needs no second mention."""
+        return f"Not an answer to: {question(call)}" if len(self.asked) > 1 else "Not an answer."
 
     @property
     def content(self) -> types.Content:

@@ -314,7 +314,7 @@ async def test_a_malformed_confirmation_is_neither_a_yes_nor_a_no() -> None:
         for value in MALFORMED_CONFIRMATIONS:
             refused = await follow_up(url, task, [confirmation(task, value)])
             assert (refused.status.state, done) == (INPUT_REQUIRED, [])
-            assert reply_of(refused).startswith("Not an answer to: Approve pay(amount=5)?")
+            assert reply_of(refused).startswith("Not an answer.\nApprove pay(amount=5)?")
         refused = await follow_up(url, task, "sure, why not")
         assert refused.status.state == INPUT_REQUIRED
         after = await follow_up(url, task, [confirmation(task, {"confirmed": True})])
