@@ -89,7 +89,7 @@ def resolve(reference: str, *, field: str) -> Any:
         found: Any = importlib.import_module(module)
         for name in attribute.split("."):
             found = getattr(found, name)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # the module is the user's: it may raise anything
         raise LoadError(f"{field}: cannot load {reference!r}: {error}") from error
     return found
 

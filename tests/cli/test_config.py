@@ -82,12 +82,17 @@ def test_a_mistake_in_the_file_is_told_with_its_field(
     assert (result.exit_code, result.output) == (1, f"Error: {caught.value}\n")
 
 
-def test_a_file_that_raises_is_told_with_its_line(tmp_path: Path) -> None:
-    (tmp_path / "config_raises.py").write_text("\nimport no_such_package\n")
-    path = written(tmp_path, "driver: callable\nname: a\nfunc: config_raises:a\n")
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [("config_imports", "import no_such_package"), ("config_raises", "raise KeyError('TOKEN')")],
+)
+def test_a_module_that_raises_is_told_with_its_line(tmp_path: Path, module: str, line: str) -> None:
+    (tmp_path / f"{module}.py").write_text(f"\n{line}\n")
+    path = written(tmp_path, f"driver: callable\nname: a\nfunc: {module}:a\n")
     result = CliRunner().invoke(main, ["serve", "--config", str(path)])
     assert result.exit_code == 1
-    assert f'File "{tmp_path / "config_raises.py"}", line 2' in result.output
+    assert result.output.startswith(f"Error: {path}: func: cannot load '{module}:a'")
+    assert f'File "{tmp_path / module}.py", line 2' in result.output
 
 
 def test_serve_takes_a_path_or_a_file(tmp_path: Path) -> None:
