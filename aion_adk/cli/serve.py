@@ -3,6 +3,7 @@
 import logging
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 
 import click
 import uvicorn
@@ -29,7 +30,8 @@ def serve_agents(path: str, *, host: str, port: int, options: OptionKeywords) ->
         app, log_level="warning", timeout_graceful_shutdown=served.seconds_to_stop
     )
     server = AnnouncingServer(config, lambda: announcement(app, url.rstrip("/")))
-    server.run(sockets=[listener])
+    with suppress(KeyboardInterrupt):  # uvicorn raises Ctrl+C again once it has stopped
+        server.run(sockets=[listener])
 
 
 class AnnouncingServer(uvicorn.Server):

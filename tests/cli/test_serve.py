@@ -1,3 +1,4 @@
+import signal
 import socket
 import subprocess
 import sys
@@ -72,3 +73,20 @@ def test_a_public_url_that_no_client_could_use_stops_the_start(
     result = CliRunner().invoke(main, [command, str(folder), "--public-url", "http://0.0.0.0:1"])
     assert result.exit_code == 1
     assert result.output.startswith("Error: public_url must be an address that clients can use")
+
+
+def test_ctrl_c_ends_the_server_without_a_complaint(tmp_path: Path) -> None:
+    folder = write(tmp_path, "serve_stopped", AGENT)
+    with subprocess.Popen(
+        [sys.executable, "-m", "aion_adk", "serve", str(folder), "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as server:
+        assert server.stdout is not None
+        while not server.stdout.readline().startswith("Stop:"):
+            assert server.poll() is None
+        server.send_signal(signal.SIGINT)
+        _, complaint = server.communicate(timeout=40)
+    assert (server.returncode, complaint) == (0, "")
