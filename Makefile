@@ -55,7 +55,6 @@ docs: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
-	$(BIN)/python -m benchmarks.front_ends
 
 pins: setup
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra all --group dev \

@@ -20,7 +20,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from aion_adk import to_a2a
 from aion_adk.drivers.langgraph import LangGraphAgent
 from benchmarks.agents import Trivial, chunks_of
-from benchmarks.front_ends import cpu_of, requests_for
+from benchmarks.in_process import cpu_of
 
 
 class TrivialModel(BaseChatModel):
@@ -74,8 +74,8 @@ async def measured(*, chunks: int, rounds: int) -> dict[str, float]:
 
     calls: dict[str, Callable[[], Awaitable[float]]] = {
         "graph_alone_cpu_us": alone,
-        "graph_native_cpu_us": lambda: cpu_of(native, *requests_for(chunks)["A2A"]),
-        "graph_driver_cpu_us": lambda: cpu_of(driver, *requests_for(chunks)["A2A"]),
+        "graph_native_cpu_us": lambda: cpu_of(native, chunks=chunks),
+        "graph_driver_cpu_us": lambda: cpu_of(driver, chunks=chunks),
     }
     best: dict[str, float] = {}
     async with native.running(), driver.running():

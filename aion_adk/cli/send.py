@@ -15,6 +15,7 @@ from a2a.types import Message, Part, Role, SendMessageRequest, TaskState
 from a2a.utils.errors import A2AError
 from google.protobuf.json_format import MessageToJson
 
+from aion_adk.cli.invocation import command
 from aion_adk.cli.transcript import COMPLETED, NO_ANSWER, WAITING, Transcript
 from aion_adk.cli.view import QuietView, View, printable_json, view_for_terminal
 from aion_adk.stamp import new_id
@@ -116,7 +117,10 @@ def reason_of(error: Exception, url: str) -> str:
             error, AgentCardResolutionError
         ):
             status = response.status_code
-            return f"No agent at {url}: its card is answered with HTTP {status}."
+            return (
+                f"No agent at {url}: its card is answered with HTTP {status}."
+                " A folder of agents is served with each under /a2a/<name>."
+            )
         case httpx.HTTPStatusError(response=response):
             return f"{url} answers with HTTP {response.status_code}."
         case httpx.HTTPError():
@@ -135,7 +139,7 @@ def tell_what_next(view: View, url: str, transcript: Transcript) -> None:
     state = TaskState.Name(transcript.state).removeprefix("TASK_STATE_").replace("_", " ").lower()
     if transcript.exit_code == WAITING:
         view.note(f"\nThe task waits ({state}). Answer it with:")
-        view.note(f'  aion-adk send {quote(url)} "…" --task {quote(transcript.task_id)}')
+        view.note(f'  {command()} send {quote(url)} "…" --task {quote(transcript.task_id)}')
     elif transcript.exit_code == NO_ANSWER:
         view.problem("The answer ended before the task did.")
     elif transcript.exit_code != COMPLETED:

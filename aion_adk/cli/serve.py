@@ -9,6 +9,7 @@ import click
 import uvicorn
 
 from aion_adk.address import reachable
+from aion_adk.cli.invocation import command
 from aion_adk.cli.loading import found_at
 from aion_adk.directory import Directory, Listing, directory_of
 from aion_adk.errors import LoadError
@@ -58,7 +59,7 @@ def announcement(app: Directory, url: str) -> str:
             "",
             *(f"  {listing.name:{width}}  {_where(listing, url)}" for listing in listings),
             "",
-            f'Try:   aion-adk send {first} "hello"',
+            f'Try:   {command()} send {first} "hello"',
             "Stop:  Ctrl+C",
         ]
     )

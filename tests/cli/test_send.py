@@ -214,7 +214,10 @@ async def test_a_server_without_an_agent_is_told_in_one_line() -> None:
     async with listening(lambda _: Starlette()) as url:
         result = await send(url, "hi")
     assert result.exit_code == 4
-    assert result.stderr == f"No agent at {url}: its card is answered with HTTP 404.\n"
+    assert result.stderr == (
+        f"No agent at {url}: its card is answered with HTTP 404."
+        " A folder of agents is served with each under /a2a/<name>.\n"
+    )
 
 
 async def test_a_refusal_is_told_in_one_line() -> None:
