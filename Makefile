@@ -54,6 +54,7 @@ docs: setup
 	$(BIN)/zensical build --strict --clean
 
 bench: setup
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --group bench
 	$(BIN)/python -m benchmarks
 
 pins: setup
