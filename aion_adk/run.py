@@ -26,9 +26,9 @@ from aion_adk.snapshot import (
     TERMINAL_STATES,
     TaskEvent,
     add_to_history,
-    apply_artifact,
-    apply_status,
     copy_of,
+    settled_state_of,
+    updated,
 )
 from aion_adk.stamp import Stamp, new_id, without_protected
 from aion_adk.subscription import Subscription
@@ -237,7 +237,7 @@ class Run(EventQueue):
         self._require_own(event)
         if self.task is None and not isinstance(event, Task):
             await self.announce()
-        state = _settled_state(event)
+        state = settled_state_of(event)
         if state is None or self._verdict in (None, state):
             await self._apply(event)
 
@@ -252,8 +252,8 @@ class Run(EventQueue):
                 await self._apply_now(event)
 
     async def _apply_now(self, event: TaskEvent) -> None:
-        task = self._updated(event)
-        if _settled_state(event) is not None:
+        task = updated(self.task, event)
+        if settled_state_of(event) is not None:
             for update in self._text.close():
                 self._audience.show(update)
         unfinished = isinstance(event, TaskArtifactUpdateEvent) and not event.last_chunk
@@ -300,20 +300,8 @@ class Run(EventQueue):
         if self._worker and not self._worker.done():
             self._worker.cancel()
 
-    def _updated(self, event: TaskEvent) -> Task:
-        if isinstance(event, Task):
-            return copy_of(event)
-        if self.task is None:
-            raise InvalidAgentResponseError("The first event of a run must be a Task or a Message.")
-        task = self.task
-        if isinstance(event, TaskArtifactUpdateEvent):
-            apply_artifact(task, event)
-        else:
-            apply_status(task, event)
-        return task
-
     def _hand_on(self, event: TaskEvent, task: Task) -> None:
-        state = _settled_state(event)
+        state = settled_state_of(event)
         repeats = self._announced and isinstance(event, Task) and self.first.done()
         whole = not self.first.done() or (self._final_task and state in TERMINAL_STATES)
         if not self.first.done():
@@ -348,10 +336,3 @@ class Run(EventQueue):
         self._text.take(event)
         self._audience.show(event)
         await self._audience.take_it()
-
-
-def _settled_state(event: TaskEvent) -> TaskState | None:
-    """The state that answers the callers; None for everything that does not."""
-    if isinstance(event, TaskArtifactUpdateEvent):
-        return None
-    return event.status.state if event.status.state in SETTLED_STATES else None

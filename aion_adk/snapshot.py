@@ -48,6 +48,26 @@ def as_update(event: Event) -> Event:
     return TaskStatusUpdateEvent(task_id=event.id, context_id=event.context_id, status=event.status)
 
 
+def settled_state_of(event: TaskEvent) -> TaskState | None:
+    """The state that answers the callers; None for everything that does not."""
+    if isinstance(event, TaskArtifactUpdateEvent):
+        return None
+    return event.status.state if event.status.state in SETTLED_STATES else None
+
+
+def updated(task: Task | None, event: TaskEvent) -> Task:
+    """The task after `event`: changed in place, or new if the event is a whole one."""
+    if isinstance(event, Task):
+        return copy_of(event)
+    if task is None:
+        raise InvalidAgentResponseError("The first event of a run must be a Task or a Message.")
+    if isinstance(event, TaskArtifactUpdateEvent):
+        apply_artifact(task, event)
+    else:
+        apply_status(task, event)
+    return task
+
+
 def apply_status(task: Task, event: TaskStatusUpdateEvent) -> None:
     """Every message joins the history when it comes, the last one stays on the status too."""
     task.status.CopyFrom(event.status)
