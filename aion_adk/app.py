@@ -1,7 +1,6 @@
 """The ASGI app of one agent: what it serves, and how it opens and closes."""
 
 import contextlib
-import gc
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
@@ -13,6 +12,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aion_adk.card import nodes_of
+from aion_adk.garbage import seldom_collected
 from aion_adk.shutdown import when_told_to_stop
 
 logger = logging.getLogger(__name__)
@@ -55,13 +55,9 @@ class A2AApp(Starlette):
         await self._open()
         async with self._grpc() as self.grpc_port:
             try:
-                # What is there now stays: looking through it again and again is most of what
-                # makes the slowest requests slow.
-                gc.freeze()
-                with when_told_to_stop(self._begin_shutdown):
+                with seldom_collected(), when_told_to_stop(self._begin_shutdown):
                     yield
             finally:
-                gc.unfreeze()
                 await self.aclose()
 
     async def aclose(self) -> None:

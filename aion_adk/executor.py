@@ -17,6 +17,7 @@ from google.adk.agents.run_config import (
 )
 from google.adk.apps import ResumabilityConfig
 from google.adk.runners import Runner
+from google.adk.telemetry.context import TelemetryConfig
 from google.genai import types
 
 from aion_adk import plugin
@@ -71,7 +72,7 @@ class ADKAgentExecutor(AgentExecutor):
         runner.resumability_config = runner.resumability_config or _resumable()
         self.runner = runner
         self._user_id = user_id
-        self._run_config = run_config or RunConfig(tool_thread_pool_config=ToolThreadPoolConfig())
+        self._run_config = _prepared(run_config)
         self._run_timeout = run_timeout
         self._native_content = native_content
         self._reply_as = reply_as
@@ -160,6 +161,13 @@ class ADKAgentExecutor(AgentExecutor):
             metadata=metadata,
             canonical_types=self._canonical_types,
         )
+
+
+def _prepared(run_config: RunConfig | None) -> RunConfig:
+    config = run_config or RunConfig(tool_thread_pool_config=ToolThreadPoolConfig())
+    # Without one, ADK reads the environment for another at every step of a run.
+    telemetry = config.telemetry or TelemetryConfig()
+    return config.model_copy(update={"telemetry": telemetry})
 
 
 def _resumable() -> ResumabilityConfig:

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import threading
+import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from aion_adk.store import MemoryTaskStore
 from tests.agents import said
 from tests.handling import Acting, handler_of, listen, shape_of
 from tests.models import ScriptedModel, call, text
-from tests.serving import raw_stream, reply_of, rest_of, send, serving
+from tests.serving import deltas_of, raw_stream, reply_of, rest_of, send, serving, stream
 from tests.test_handler import Held, asked
 
 CHUNK = "x" * 4096
@@ -97,6 +98,32 @@ async def test_the_first_text_leaves_before_the_next_is_made() -> None:
         held.go.set()
         await rest_of((reader, writer))
     assert b'"a"' in head
+
+
+async def test_what_a_long_answer_says_within_one_write_leaves_together() -> None:
+    async def gushes(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        for number in range(500):
+            yield said(agent, ctx, f"{number} ", partial=True)
+        yield said(agent, ctx, "done")
+
+    async with serving(Acting(name="gushes", act=gushes)) as url:
+        deltas = deltas_of(await stream(url, "go"))
+    numbers = [f"{number} " for number in range(500)]
+    assert deltas[:32] == numbers[:32]
+    assert "".join(deltas) == "".join(numbers)
+    assert len(deltas) < 400
+
+
+async def test_an_agent_that_holds_up_the_loop_does_not_hold_back_what_it_said() -> None:
+    async def computes(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        for number in range(50):
+            time.sleep(0.002)  # noqa: ASYNC251 # as a model in this process does
+            yield said(agent, ctx, f"{number} ", partial=True)
+        yield said(agent, ctx, "done")
+
+    async with serving(Acting(name="computes", act=computes)) as url:
+        deltas = deltas_of(await stream(url, "go"))
+    assert deltas == [f"{number} " for number in range(50)]
 
 
 class Counting(MemoryTaskStore):

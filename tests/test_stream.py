@@ -11,7 +11,9 @@ from a2a.types import (
 from google.adk.agents import BaseAgent, LlmAgent
 from google.adk.agents.callback_context import CallbackContext
 from google.adk.agents.invocation_context import InvocationContext
+from google.adk.agents.run_config import RunConfig
 from google.adk.events import Event, EventActions
+from google.adk.telemetry.context import TelemetryConfig
 from google.adk.tools.tool_context import ToolContext
 from google.adk.workflow import START, Workflow
 from google.genai import types
@@ -366,6 +368,26 @@ async def test_a_blocking_call_does_not_make_the_model_stream() -> None:
     assert reply_of(task) == "A cat."
     assert looked[0] == "box"
     assert modes == ["StreamingMode.NONE", "StreamingMode.SSE"]
+
+
+@pytest.mark.parametrize("given", [None, TelemetryConfig(capture_message_content=None)])
+async def test_every_run_has_the_telemetry_settings_that_the_server_started_with(
+    given: TelemetryConfig | None,
+) -> None:
+    seen: list[TelemetryConfig | None] = []
+
+    async def note(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        assert ctx.run_config
+        seen.append(ctx.run_config.telemetry)
+        yield said(agent, ctx, "noted")
+
+    run_config = RunConfig(telemetry=given) if given else None
+    async with serving(agent_of(note), run_config=run_config) as url:
+        await send(url, "one")
+        await stream(url, "two")
+    assert seen[0] is not None
+    assert seen[0] is seen[1]
+    assert given is None or seen[0] is given
 
 
 def saving(*names: str) -> Behaviour:
