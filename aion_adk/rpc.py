@@ -3,7 +3,6 @@
 A call that is not plainly well formed is a2a-sdk's too, so that there is one set of errors.
 """
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
@@ -24,9 +23,9 @@ from google.protobuf.json_format import ParseDict, ParseError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
 
-from aion_adk.wire import on_one_line, plain_request, to_json
+from aion_adk.sse import EventStream, frame
+from aion_adk.wire import plain_request, to_json
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -36,7 +35,6 @@ _PARAMS = {
     "SubscribeToTask": SubscribeToTaskRequest,
 }
 _MEMBERS = frozenset({"jsonrpc", "id", "method", "params"})
-_STREAM_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
 @dataclass(frozen=True)
@@ -83,44 +81,6 @@ class JsonRpc:
             return await _stream(call, self._handler.on_message_send_stream(call.params, context))
         result = await self._handler.on_message_send(call.params, context)
         return _json_response(_result(call, result))
-
-
-class EventStream(Response):
-    """Server-sent events, each written as it comes; ends when the client leaves."""
-
-    media_type = "text/event-stream"
-
-    def __init__(self, events: AsyncGenerator[str, None]) -> None:
-        super().__init__(headers=_STREAM_HEADERS)
-        del self.headers["content-length"]
-        self._events = events
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        client_is_there = asyncio.timeout(None)
-        watcher = asyncio.create_task(_watch(receive, client_is_there))
-        try:
-            async with client_is_there:
-                await self._write(send)
-        except TimeoutError:
-            if not client_is_there.expired():
-                raise
-        finally:
-            watcher.cancel()
-
-    async def _write(self, send: Send) -> None:
-        start = {"status": self.status_code, "headers": self.raw_headers}
-        await send({"type": "http.response.start", **start})
-        async with aclosing(self._events) as events:
-            async for event in events:
-                body = event.encode()
-                await send({"type": "http.response.body", "body": body, "more_body": True})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-async def _watch(receive: Receive, client_is_there: asyncio.Timeout) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    client_is_there.reschedule(asyncio.get_running_loop().time())
 
 
 async def _call_of(request: Request) -> _Call | None:
@@ -175,15 +135,11 @@ async def _frames(
     async with aclosing(events):
         try:
             if first is not None:
-                yield _frame(call, first)
+                yield frame(_result(call, first))
             async for event in events:
-                yield _frame(call, event)
+                yield frame(_result(call, event))
         except A2AError as error:
-            yield f"event: error\ndata: {_error(call.id, error)}\n\n"
-
-
-def _frame(call: _Call, event: Event) -> str:
-    return f"data: {on_one_line(_result(call, event))}\n\n"
+            yield frame(_error(call.id, error), event="error")
 
 
 def _result(call: _Call, event: Event) -> str:

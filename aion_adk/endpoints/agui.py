@@ -12,14 +12,14 @@ from starlette.routing import BaseRoute, Route
 
 from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY
 from aion_adk.endpoints.errors import guarded
-from aion_adk.endpoints.sse import EventStream, frame, rejoined
-from aion_adk.endpoints.telling import told
+from aion_adk.endpoints.telling import json_frame, rejoined, told
 from aion_adk.endpoints.turns import Turns, ends_turn
 from aion_adk.formats.agui.capabilities import capabilities_of
 from aion_adk.formats.agui.encoder import AGUIEncoder
 from aion_adk.formats.agui.request import AGUIRequest, read_request
 from aion_adk.formats.narration import A2AEvent
 from aion_adk.formats.request import RequestError
+from aion_adk.sse import EventStream
 
 AGUI_PATH = "/agui"
 
@@ -53,7 +53,7 @@ class AGUIEndpoint:
         events = self._events(given, call)
         first = await anext(events, None)
         stream = _frames(given, rejoined(first, events)) if first else _silent_run(given)
-        return EventStream(stream, headers={})
+        return EventStream(stream, headers={"cache-control": "no-cache"})
 
     async def _events(
         self, given: AGUIRequest, call: ServerCallContext
@@ -104,12 +104,12 @@ async def _frames(
     )
     async with aclosing(told(encoder, events)) as items:
         async for item in items:
-            yield frame(item)
+            yield json_frame(item)
 
 
 async def _silent_run(given: AGUIRequest) -> AsyncGenerator[str, None]:
     for kind in ("RUN_STARTED", "RUN_FINISHED"):
-        yield frame({"type": kind, "threadId": given.thread_id, "runId": given.run_id})
+        yield json_frame({"type": kind, "threadId": given.thread_id, "runId": given.run_id})
 
 
 def error_body(text: str, *, code: str, param: str | None = None) -> dict[str, Any]:

@@ -17,12 +17,12 @@ from starlette.routing import BaseRoute, Route
 from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY
 from aion_adk.endpoints.openai_errors import openai_guarded, unknown_model
 from aion_adk.endpoints.responses import ResponsesEndpoint
-from aion_adk.endpoints.sse import EventStream, frame, rejoined
-from aion_adk.endpoints.telling import told
+from aion_adk.endpoints.telling import json_frame, rejoined, told
 from aion_adk.endpoints.turns import CONTEXT_HEADER, Turns, ids_of
 from aion_adk.formats.narration import A2AEvent
 from aion_adk.formats.openai_chat.encoder import ChatEncoder, completion_of
 from aion_adk.formats.openai_chat.request import ChatRequest, read_request
+from aion_adk.sse import EventStream
 from aion_adk.stamp import new_id
 
 _DONE = "data: [DONE]\n\n"
@@ -96,7 +96,7 @@ class OpenAIEndpoint:
         )
         async with aclosing(told(encoder, events)) as chunks:
             async for chunk in chunks:
-                yield frame(chunk)
+                yield json_frame(chunk)
         yield _DONE
 
     @property

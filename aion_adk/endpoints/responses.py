@@ -12,14 +12,14 @@ from starlette.responses import JSONResponse, Response
 
 from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY
 from aion_adk.endpoints.openai_errors import unknown_model, unknown_response
-from aion_adk.endpoints.sse import EventStream, frame, rejoined
-from aion_adk.endpoints.telling import told
+from aion_adk.endpoints.telling import json_frame, rejoined, told
 from aion_adk.endpoints.turns import CONTEXT_HEADER, Turns, ids_of, is_waiting
 from aion_adk.formats.narration import A2AEvent
 from aion_adk.formats.openai_responses.encoder import ResponsesEncoder, response_of
 from aion_adk.formats.openai_responses.ids import response_id_of, task_at, task_id_of
 from aion_adk.formats.openai_responses.request import ResponsesRequest, read_request
 from aion_adk.formats.request import RequestError
+from aion_adk.sse import EventStream
 from aion_adk.stamp import new_id
 
 
@@ -101,7 +101,7 @@ class ResponsesEndpoint:
         )
         async with aclosing(told(encoder, events)) as items:
             async for item in items:
-                yield frame(item, event=item["type"])
+                yield json_frame(item, event=item["type"])
 
 
 def _time_of(answer: Task | Message) -> int:

@@ -7,7 +7,7 @@ from google.genai import types
 from openai import APIError, AsyncOpenAI, BadRequestError, InternalServerError, NotFoundError
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnionParam
 
-from aion_adk.endpoints.sse import frame
+from aion_adk.endpoints.telling import json_frame
 from tests.endpoints.conversations import (
     LOCATION_SCHEMA,
     Breaking,
@@ -265,5 +265,5 @@ async def test_a_context_that_no_header_can_hold_is_left_out_of_them(context_id:
 
 def test_a_frame_is_one_line_for_every_reader() -> None:
     said = {"delta": "a\u2028b\u2029c\x85dé"}
-    [line] = frame(said).splitlines()[:-1]
+    [line] = json_frame(said).splitlines()[:-1]
     assert json.loads(line.removeprefix("data: ")) == said

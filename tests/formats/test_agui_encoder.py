@@ -41,7 +41,7 @@ def encoded(
 ) -> list[dict[str, Any]]:
     encoder = AGUIEncoder(thread_id="c1", run_id="r1", protocol_version=version, **options)
     told = [one for event in events for one in encoder.encode(event)] + encoder.finish()
-    assert encoder.over
+    assert encoder.finish() == []
     for event in told:
         ANY_EVENT.validate_python(event)
         assert None not in event.values()

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from a2a.types import TaskState
+from typing_extensions import override
 
 from aion_adk.formats.agui.history import ARTIFACT, Record, shown_content
 from aion_adk.formats.canonical import CANONICAL_TYPE, CanonicalType
-from aion_adk.formats.narration import A2AEvent, Narrator
+from aion_adk.formats.encoder import Encoder
+from aion_adk.formats.narration import Narrator
 from aion_adk.formats.said import (
     Answered,
     CallArguments,
@@ -35,7 +37,7 @@ AGUIEvent = dict[str, Any]
 PROTOCOL_VERSION = "1.0"
 
 
-class AGUIEncoder:
+class AGUIEncoder(Encoder):
     """Encodes one run; whatever happens its last event is RUN_FINISHED or RUN_ERROR.
 
     `protocol_version` is what the client said it speaks. Without one it is older than 1.0 and
@@ -54,6 +56,7 @@ class AGUIEncoder:
         messages: Sequence[dict[str, Any]] = (),
         state: dict[str, Any] | None = None,
     ) -> None:
+        super().__init__(Narrator(prefix=run_id, client_tools=client_tools))
         self._run = {"threadId": thread_id, "runId": run_id}
         self._version = protocol_version
         self._interrupts = interrupts
@@ -62,23 +65,8 @@ class AGUIEncoder:
         self._state_changed = False
         self._step: str | None = None
         self._record = Record()
-        self._narrator = Narrator(prefix=run_id, client_tools=client_tools)
 
-    @property
-    def over(self) -> bool:
-        return self._narrator.over
-
-    def encode(self, event: A2AEvent) -> list[AGUIEvent]:
-        return self._tell(self._narrator.hear(event))
-
-    def finish(self) -> list[AGUIEvent]:
-        """What is missing when the stream has no more events."""
-        return self._tell(self._narrator.silence())
-
-    def fail(self, text: str, *, code: str) -> list[AGUIEvent]:
-        """The end of a run that broke outside the task."""
-        return self._tell(self._narrator.fail(text, code))
-
+    @override
     def _tell(self, said: list[Said]) -> list[AGUIEvent]:
         events: list[AGUIEvent] = []
         for item in said:

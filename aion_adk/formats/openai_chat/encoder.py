@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from a2a.types import Message, Task
+from typing_extensions import override
 
-from aion_adk.formats.narration import A2AEvent, Narrator
+from aion_adk.formats.encoder import Encoder
+from aion_adk.formats.narration import Narrator
 from aion_adk.formats.prose import BREAK, as_prose
 from aion_adk.formats.said import (
     CallArguments,
@@ -37,7 +39,7 @@ class _Waiting:
     ended: bool = False
 
 
-class ChatEncoder:
+class ChatEncoder(Encoder):
     """Encodes one turn. Tools that the server ran itself do not show; pending calls do.
 
     A completion has one text: of several that stream at once the first goes on, the others
@@ -53,32 +55,20 @@ class ChatEncoder:
         include_usage: bool = False,
         client_tools: Sequence[str] = (),
     ) -> None:
+        super().__init__(Narrator(prefix=completion_id, client_tools=client_tools))
         self._head = {"id": completion_id, "created": created, "model": model}
         self._include_usage = include_usage
-        self._narrator = Narrator(prefix=completion_id, client_tools=client_tools)
         self._speaker = ""
         self._waiting: dict[str, _Waiting] = {}
         self._spoke = False
         self._shown = 0
         self._calls: dict[str, int] = {}
 
-    @property
-    def over(self) -> bool:
-        return self._narrator.over
+    @override
+    def _tell(self, said: list[Said]) -> list[Chunk]:
+        return [chunk for item in said for chunk in self._chunks(item)]
 
-    def encode(self, event: A2AEvent) -> list[Chunk]:
-        return self._chunks(self._narrator.hear(event))
-
-    def finish(self) -> list[Chunk]:
-        return self._chunks(self._narrator.silence())
-
-    def fail(self, text: str, *, code: str) -> list[Chunk]:
-        return self._chunks(self._narrator.fail(text, code))
-
-    def _chunks(self, said: list[Said]) -> list[Chunk]:
-        return [chunk for item in said for chunk in self._tell(item)]
-
-    def _tell(self, said: Said) -> list[Chunk]:
+    def _chunks(self, said: Said) -> list[Chunk]:
         match said:
             case SpeechDelta(id, text, thought):
                 return self._speak(id, text, thought=thought)

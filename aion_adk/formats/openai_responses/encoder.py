@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from a2a.types import Message, Task
+from typing_extensions import override
 
-from aion_adk.formats.narration import A2AEvent, Narrator
+from aion_adk.formats.encoder import Encoder
+from aion_adk.formats.narration import Narrator
 from aion_adk.formats.openai_responses.items import (
     Event,
     FunctionCallItem,
@@ -36,7 +38,7 @@ from aion_adk.formats.usage import responses_usage
 _UNANSWERED = "The call has no result."
 
 
-class ResponsesEncoder:
+class ResponsesEncoder(Encoder):
     """Encodes one turn; its last event carries the whole response.
 
     `echo` is what the client sent that a response repeats (tools, instructions, metadata).
@@ -51,6 +53,8 @@ class ResponsesEncoder:
         echo: dict[str, Any] | None = None,
         client_tools: Sequence[str] = (),
     ) -> None:
+        prefix = response_id.removeprefix("resp_")
+        super().__init__(Narrator(prefix=prefix, client_tools=client_tools))
         self._head: dict[str, Any] = {
             "id": response_id,
             "object": "response",
@@ -65,36 +69,21 @@ class ResponsesEncoder:
             **(echo or {}),
         }
         self._model = model
-        self._narrator = Narrator(
-            prefix=response_id.removeprefix("resp_"), client_tools=client_tools
-        )
         self._items: list[OutputItem] = []
         self._speech: dict[str, MessageItem | ReasoningItem] = {}
         self._calls: dict[str, FunctionCallItem | ServerCallItem] = {}
         self._sequence = 0
         self.response: dict[str, Any] = {}
 
-    @property
-    def over(self) -> bool:
-        return self._narrator.over
-
-    def encode(self, event: A2AEvent) -> list[Event]:
-        return self._numbered(self._narrator.hear(event))
-
-    def finish(self) -> list[Event]:
-        return self._numbered(self._narrator.silence())
-
-    def fail(self, text: str, *, code: str) -> list[Event]:
-        return self._numbered(self._narrator.fail(text, code))
-
-    def _numbered(self, said: list[Said]) -> list[Event]:
-        events = [event for item in said for event in self._tell(item)]
+    @override
+    def _tell(self, said: list[Said]) -> list[Event]:
+        events = [event for item in said for event in self._events(item)]
         for event in events:
             event["sequence_number"] = self._sequence
             self._sequence += 1
         return events
 
-    def _tell(self, said: Said) -> list[Event]:
+    def _events(self, said: Said) -> list[Event]:
         match said:
             case SpeechDelta(id, text):
                 return [self._speech[id].delta(text)]
