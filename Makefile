@@ -1,6 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+NODE := .venv-node/node_modules/.bin
 SAMPLES ?= samples
 PORT ?= 8000
 
@@ -33,12 +34,24 @@ test-crewai: .venv-crewai/.ready
 	.venv-crewai/bin/python -m pytest -q -k crewai \
 	  tests/drivers/test_crewai.py tests/drivers/test_every_driver.py
 
-# The npm packages themselves, fetched when asked for; they need Node.js 24.
-test-n8n: setup
-	AION_ADK_TEST_N8N=1 $(BIN)/python -m pytest -q tests/drivers/test_real_n8n.py
+# The npm packages themselves, fetched when asked for. They are installed and run by Node.js 24,
+# with what they depend on as it was when they were tried: their ranges admit what breaks them.
+NPM_AS_OF := 2026-09-28
 
-test-openclaw: setup
-	AION_ADK_TEST_OPENCLAW=1 $(BIN)/python -m pytest -q tests/drivers/test_real_openclaw.py
+$(NODE)/node:
+	npm install --silent --prefix .venv-node node@24
+
+.venv-n8n/.ready .venv-openclaw/.ready: .venv-%/.ready: tests/drivers/npm/%.json | $(NODE)/node
+	mkdir -p .venv-$*
+	cp $< .venv-$*/package.json
+	PATH="$(CURDIR)/$(NODE):$$PATH" npm install --silent --prefix .venv-$* --legacy-peer-deps \
+	  --before=$(NPM_AS_OF) --ignore-scripts
+	PATH="$(CURDIR)/$(NODE):$$PATH" npm run --silent --if-present --prefix .venv-$* build
+	touch $@
+
+test-n8n test-openclaw: test-%: .venv-%/.ready | setup
+	PATH="$(CURDIR)/.venv-$*/node_modules/.bin:$(CURDIR)/$(NODE):$$PATH" AION_ADK_TEST_NPM=$* \
+	  $(BIN)/python -m pytest -q tests/drivers/test_real_$*.py
 
 lint: setup
 	$(BIN)/ruff check .

@@ -69,7 +69,7 @@ async def client_of(
     url: str, *, streaming: bool = False, headers: dict[str, str] | None = None
 ) -> AsyncGenerator[Client, None]:
     # No TLS here, and loading the certificates takes longer than most tests.
-    async with httpx.AsyncClient(timeout=30, headers=headers, verify=False) as http:
+    async with httpx.AsyncClient(timeout=120, headers=headers, verify=False) as http:
         config = ClientConfig(httpx_client=http, streaming=streaming)
         client = await create_client(url, client_config=config)
         try:

@@ -1,9 +1,8 @@
-"""The `n8n` package of npm itself, with a workflow imported into it: `make test-n8n`."""
+"""The `n8n` package of npm itself, with workflows imported into it: `make test-n8n`."""
 
 import asyncio
 import json
 import os
-import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,60 +10,65 @@ from typing import Any
 
 import httpx
 import pytest
+from a2a.types import Part
 
 from aion_adk.drivers import N8nAgent
-from tests.serving import reply_of, send, serving
+from tests.serving import deltas_of, free_port, reply_of, send, serving, stream
 
 pytestmark = [
     pytest.mark.skipif(
-        not os.environ.get("AION_ADK_TEST_N8N"),
+        os.environ.get("AION_ADK_TEST_NPM") != "n8n",
         reason="fetches n8n and Node.js 24 from npm: make test-n8n",
     ),
     pytest.mark.timeout(1800),
 ]
 
-N8N = ("npx", "--yes", "--package", "node@24", "--package", "n8n@2", "n8n")
 
-
-def workflow(name: str, mode: str) -> dict[str, Any]:
-    webhook: dict[str, Any] = {
-        "id": f"hook-{name}",
-        "webhookId": f"hook-{name}",
-        "name": "Webhook",
-        "type": "n8n-nodes-base.webhook",
-        "typeVersion": 2,
+def node(kind: str, version: float, **parameters: Any) -> dict[str, Any]:
+    return {
+        "id": kind,
+        "name": kind,
+        "type": f"n8n-nodes-base.{kind}",
+        "typeVersion": version,
         "position": [0, 0],
-        "parameters": {"httpMethod": "POST", "path": name, "responseMode": mode, "options": {}},
+        "parameters": {"options": {}, **parameters},
     }
-    answer: dict[str, Any] = {
-        "id": f"answer-{name}",
-        "name": "Answer",
-        "type": "n8n-nodes-base.set",
-        "typeVersion": 3.4,
-        "position": [200, 0],
-        "parameters": {
-            "mode": "raw",
-            "jsonOutput": '={{ JSON.stringify({output: $json.body.message + "!"}) }}',
-            "options": {},
-        },
-    }
-    link = {"main": [[{"node": "Answer", "type": "main", "index": 0}]]}
+
+
+def answering(expression: str) -> dict[str, Any]:
+    return node("set", 3.4, mode="raw", jsonOutput=f"={{{{ JSON.stringify({expression}) }}}}")
+
+
+SAID = '={{ $("webhook").first().json.body.message + "!" }}'
+
+WORKFLOWS: dict[str, tuple[str, dict[str, Any]]] = {
+    "last": ("lastNode", answering('{output: $json.body.message + "!"}')),
+    "early": ("onReceived", answering('{output: "too late"}')),
+    "node": ("responseNode", node("respondToWebhook", 1.5, respondWith="text", responseBody=SAID)),
+    "stream": ("streaming", node("respondToWebhook", 1.5, respondWith="text", responseBody=SAID)),
+    "session": ("lastNode", answering("{output: $json.body.sessionId}")),
+    "file": ("lastNode", answering('{output: $binary.file0.fileName + " " + $json.body.message}')),
+    "fails": ("lastNode", node("stopAndError", 1, errorMessage="a secret of the workflow")),
+}
+
+
+def workflow(name: str) -> dict[str, Any]:
+    mode, answer = WORKFLOWS[name]
+    webhook = node("webhook", 2, httpMethod="POST", path=name, responseMode=mode)
+    link = {"main": [[{"node": answer["name"], "type": "main", "index": 0}]]}
     return {
         "id": f"flow{name}",
         "name": name,
         "active": True,
-        "nodes": [webhook, answer],
-        "connections": {"Webhook": link},
+        "nodes": [{**webhook, "webhookId": name}, answer],
+        "connections": {"webhook": link},
         "settings": {},
     }
 
 
 @asynccontextmanager
 async def n8n(folder: Path) -> AsyncGenerator[str, None]:
-    command = os.environ.get("N8N_COMMAND", "").split() or N8N
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     env = {
         **os.environ,
         "HOME": str(folder),
@@ -74,15 +78,12 @@ async def n8n(folder: Path) -> AsyncGenerator[str, None]:
         "N8N_DIAGNOSTICS_ENABLED": "false",
     }
     flows = folder / "flows.json"
-    flows.write_text(json.dumps([workflow("last", "lastNode"), workflow("early", "onReceived")]))
-    for arguments in (
-        ("import:workflow", f"--input={flows}"),
-        ("publish:workflow", "--id=flowlast"),
-        ("publish:workflow", "--id=flowearly"),
-    ):
-        process = await asyncio.create_subprocess_exec(*command, *arguments, env=env)
+    flows.write_text(json.dumps([workflow(name) for name in WORKFLOWS]))
+    publish = [("publish:workflow", f"--id=flow{name}") for name in WORKFLOWS]
+    for arguments in (("import:workflow", f"--input={flows}"), *publish):
+        process = await asyncio.create_subprocess_exec("n8n", *arguments, env=env)
         assert await process.wait() == 0, arguments
-    server = await asyncio.create_subprocess_exec(*command, "start", env=env)
+    server = await asyncio.create_subprocess_exec("n8n", "start", env=env)
     url = f"http://127.0.0.1:{port}"
     try:
         await ready(url)
@@ -103,12 +104,22 @@ async def ready(url: str) -> None:
             await asyncio.sleep(0.5)
 
 
-async def test_a_real_workflow_answers_and_its_refusals_are_explained(tmp_path: Path) -> None:
+async def test_real_workflows_answer_and_their_refusals_are_explained(tmp_path: Path) -> None:
     async with n8n(tmp_path) as webhook:
-        answers: dict[str, str] = {}
-        for path in ("last", "early", "gone"):
+
+        async def ask(path: str, *parts: Part, context_id: str = "talk") -> str:
             async with serving(N8nAgent("flow", f"{webhook}/{path}")) as url:
-                answers[path] = reply_of(await send(url, "hi"))
-    assert answers["last"] == "hi!"
-    assert answers["early"].startswith("The n8n workflow was started but gave no answer")
-    assert answers["gone"].startswith("The n8n webhook is not registered")
+                return reply_of(await send(url, [Part(text="hi"), *parts], context_id=context_id))
+
+        table = Part(raw=b"a,b", filename="table.csv", media_type="text/csv")
+        assert await ask("last") == "hi!"
+        assert await ask("node") == "hi!"
+        assert await ask("stream") == "hi!"
+        assert await ask("file", table) == "table.csv hi"
+        assert await ask("session") == await ask("session")
+        assert await ask("session") != await ask("session", context_id="other")
+        assert "gave no answer" in await ask("early")
+        assert "not registered" in await ask("gone")
+        assert await ask("fails") == "The n8n workflow answered with status 500."
+        async with serving(N8nAgent("flow", f"{webhook}/stream")) as url:
+            assert deltas_of(await stream(url, "hi")) == ["hi!"]
