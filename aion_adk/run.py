@@ -99,7 +99,7 @@ class Run(EventQueue):
         if not self.first.done() or self.first.exception():
             return None
         answer = self.first.result()
-        return answer if isinstance(answer, Message) else answer.id
+        return answer if isinstance(answer, Message) else self.task_id
 
     def start(self, execute: Execute) -> None:
         self._worker = asyncio.create_task(self._work(execute))

@@ -84,8 +84,9 @@ class Runs:
         )
         run = self._new(request)
         owner = resolve_user_scope(context)
-        key = (owner, message.context_id, message.message_id)
-        place = self._order.take((owner, message.context_id))
+        context_id = request.context_id or ""
+        key = (owner, context_id, message.message_id)
+        place = self._order.take((owner, context_id))
 
         async def execute(run: Run) -> None:
             await place.reached

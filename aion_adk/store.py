@@ -1,6 +1,7 @@
 """Task stores: in memory with a bound, or in a database."""
 
 import time
+import zlib
 from collections import OrderedDict
 from typing import NamedTuple
 
@@ -13,11 +14,25 @@ from a2a.types import ListTasksRequest, ListTasksResponse, Task, TaskState
 from aion_adk.delta import is_transitory
 from aion_adk.snapshot import SETTLED_STATES, TERMINAL_STATES
 
+_LONGEST_PACKED = 64 * 1024
+
 
 class _Entry(NamedTuple):
     saved: float
     state: TaskState
-    task: bytes
+    packed: bool
+    content: bytes
+
+    @property
+    def task(self) -> Task:
+        return Task.FromString(zlib.decompress(self.content) if self.packed else self.content)
+
+
+def _entry_of(task: Task) -> _Entry:
+    """Packed once it is settled: its ids and texts stand in it several times."""
+    state, content = task.status.state, task.SerializeToString()
+    packed = state in SETTLED_STATES and len(content) <= _LONGEST_PACKED
+    return _Entry(time.monotonic(), state, packed, zlib.compress(content) if packed else content)
 
 
 class MemoryTaskStore(TaskStore):
@@ -47,15 +62,14 @@ class MemoryTaskStore(TaskStore):
         known = self._tasks.get(key)
         if known and known.state in TERMINAL_STATES:
             raise ConcurrentTaskModificationError(task.id)
-        state = task.status.state
-        self._tasks[key] = _Entry(time.monotonic(), state, _durable(task).SerializeToString())
+        self._tasks[key] = _entry_of(_durable(task))
         self._tasks.move_to_end(key)
         self._evict()
 
     async def get(self, task_id: str, context: ServerCallContext) -> Task | None:
         self._evict()
         entry = self._tasks.get((self._owner_of(context), task_id))
-        return Task.FromString(entry.task) if entry else None
+        return entry.task if entry else None
 
     async def list(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
         # Filters, order and page tokens are a2a-sdk's own.
@@ -64,7 +78,7 @@ class MemoryTaskStore(TaskStore):
         page = InMemoryTaskStore(owner_resolver=self._owner_of)
         for (task_owner, _), entry in list(self._tasks.items()):
             if task_owner == owner:
-                await page.save(Task.FromString(entry.task), context)
+                await page.save(entry.task, context)
         return await page.list(params, context)
 
     async def delete(self, task_id: str, context: ServerCallContext) -> None:

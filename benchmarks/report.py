@@ -50,10 +50,10 @@ LABELS = {
     "graph_native_cpu_us": "… of a native agent over A2A, in the same process",
     "graph_driver_cpu_us": "… of the graph over A2A",
     "inside_2000_ms": "SendMessage with 2,000 partials inside, ms",
-    "turn_1_ms": "Turn 1 of a context, ms",
-    "turn_10_ms": "Turn 10, ms",
-    "turn_100_ms": "Turn 100, ms",
-    "turn_300_ms": "Turn 300, ms",
+    "turn_1_ms": "Turn 1 of a context: CPU, ms",
+    "turn_10_ms": "Turn 10: CPU, ms",
+    "turn_100_ms": "Turn 100: CPU, ms",
+    "turn_300_ms": "Turn 300: CPU, ms",
     "task_kb": "Memory per finished task, KB",
     "open_stream_kb": "Memory per open stream, KB",
     "startup_s": "Start-up, s",
@@ -130,7 +130,7 @@ def _verdicts(found: Medians) -> Iterable[Verdict]:
     if "turn_300_ms" in runner and "turn_300_ms" in ours:
         most = runner["turn_300_ms"] + ours["turn_1_ms"]
         yield from limit(
-            "turn 300, against the Runner's plus our turn 1",
+            "CPU of turn 300, against the Runner's plus our turn 1",
             lambda: ours["turn_300_ms"],
             most,
             " ms",

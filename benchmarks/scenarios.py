@@ -148,20 +148,28 @@ def partials_inside(chunks: int, repeat: int = 1) -> Scenario:
 
 
 def turns(last: int, *, rounds: int = 100) -> Scenario:
-    """The cost of the first turn and of later ones: medians over the turns around each."""
+    """The CPU time of the first turn and of later ones: means over the turns up to each."""
 
     async def measure(target: Target) -> Figures:
         base = f"context-{time.monotonic_ns()}"
-        firsts = [await _turn(target, f"{base}-{number}") for number in range(10)]
-        times = [await _turn(target, base) for _ in range(last)]
-        figures = {"turn_1_ms": statistics.median(firsts) * 1e3}
-        for turn in (10, 100, 300):
-            if turn <= last:
-                around = times[turn - max(2, turn // 20) : turn]
-                figures[f"turn_{turn}_ms"] = statistics.median(around) * 1e3
+        figures = {"turn_1_ms": await _cpu_of(target, [f"{base}-{each}" for each in range(10)])}
+        taken = 0
+        for turn in (turn for turn in (10, 100, 300) if turn <= last):
+            around = max(2, turn // 20)
+            await _cpu_of(target, [base] * (turn - around - taken))
+            figures[f"turn_{turn}_ms"] = await _cpu_of(target, [base] * around)
+            taken = turn
         return figures
 
     return Scenario(f"{last} turns of one context", measure, rounds=rounds)
+
+
+async def _cpu_of(target: Target, contexts: list[str]) -> float:
+    """Milliseconds of CPU for a turn in each of the contexts, one after the other."""
+    cpu = target.cpu_seconds()
+    for context_id in contexts:
+        await _turn(target, context_id)
+    return (target.cpu_seconds() - cpu) / len(contexts) * 1e3
 
 
 def finished_tasks(count: int, *, rounds: int = 100) -> Scenario:
@@ -225,7 +233,7 @@ def full() -> list[Scenario]:
         stream(10_000, peers=OURS),
         stream(50, milliseconds=5, repeat=4, rounds=1),
         stream(500, milliseconds=5, rounds=2),
-        partials_inside(2000),
+        partials_inside(2000, repeat=3),
         fronts(1000, repeat=2),
         graphs(1000),
         stream(2000, milliseconds=5, rounds=1, peers=("adk", *OURS)),

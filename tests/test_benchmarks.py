@@ -75,5 +75,5 @@ def test_a_page_shows_the_figures_of_a_run_between_its_marks() -> None:
     assert with_figures(f"# Title\n{marks}", results) == (
         "# Title\n"
         "<!-- machine -->\n3 rounds on 2 virtual cores. Python 3.11, a2a-sdk 1.3.\n<!-- end -->\n"
-        "<!-- figures -->\n|  | adk |\n| --- | ---: |\n| Turn 300, ms | 4 |\n<!-- end -->\n"
+        "<!-- figures -->\n|  | adk |\n| --- | ---: |\n| Turn 300: CPU, ms | 4 |\n<!-- end -->\n"
     )

@@ -23,6 +23,17 @@ async def test_the_oldest_finished_task_makes_room() -> None:
     assert await store.get("a", call()) is None
 
 
+@pytest.mark.parametrize("length", [0, 10, 200_000])
+@pytest.mark.parametrize("state", [TaskState.TASK_STATE_WORKING, TaskState.TASK_STATE_COMPLETED])
+async def test_a_task_comes_back_as_it_was_saved(state: TaskState, length: int) -> None:
+    store = MemoryTaskStore()
+    saved = task("a", state)
+    saved.history.add(message_id="m").parts.add(text="x" * length)
+    await store.save(saved, call())
+    assert await store.get("a", call()) == saved
+    assert await kept(store) == {"a"}
+
+
 async def test_a_task_at_work_is_not_counted_out() -> None:
     store = MemoryTaskStore(most_tasks=2)
     await store.save(task("working", TaskState.TASK_STATE_WORKING), call())
