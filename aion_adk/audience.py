@@ -27,6 +27,10 @@ class Audience:
         self._chunks = 0
         self._last_turn = 0.0
 
+    @property
+    def reads(self) -> bool:
+        return bool(self._readers)
+
     def add(self, reader: Subscription) -> None:
         """Takes a reader; what was said to all has been said to it when it is too late."""
         if self.settled.done() and (error := self.settled.exception()):

@@ -24,7 +24,7 @@ from aion_adk.inbox import A2AInbox, without_credentials
 from aion_adk.outbound import agent_message
 from aion_adk.outcome import Outcome, Spoken, compile_outcome, final_parts, is_final
 from aion_adk.pending import PendingCalls, in_steps
-from aion_adk.publisher import Publisher
+from aion_adk.publisher import KeepText, Publisher
 from aion_adk.session import begin_session, events_of, last_said, saved_file
 from aion_adk.stamp import Stamp, new_id, without_protected
 from aion_adk.stream import outgoing_of
@@ -57,6 +57,7 @@ class Plan:
     reply_as_artifact: bool
     for_adk_client: bool
     shows_text_in_flight: bool
+    keep_text: KeepText | None
     may_answer_directly: bool
     activity: Activity
 
@@ -77,6 +78,7 @@ class Execution:
             plan.stamp,
             artifact_ids=artifact_ids,
             shows_text_in_flight=plan.shows_text_in_flight,
+            keep_text=plan.keep_text,
         )
         self.turn = Turn(self._inbox(), task=self._task, deliver=self._publisher.deliver)
         self.turn.client = context.call_context.state.get(CLIENT_SIDE)

@@ -128,6 +128,7 @@ class ADKAgentExecutor(AgentExecutor):
 
     def _plan(self, context: RequestContext, event_queue: EventQueue) -> Plan:
         streaming = _is_streaming(context)
+        run = event_queue if isinstance(event_queue, Run) else None
         mode = StreamingMode.SSE if streaming else StreamingMode.NONE
         return Plan(
             runner=self.runner,
@@ -139,7 +140,8 @@ class ADKAgentExecutor(AgentExecutor):
             reply_as_artifact=self._reply_as == "artifact",
             for_adk_client=is_adk_client(context),
             # Another handler's queue would keep text in flight in the task that it returns.
-            shows_text_in_flight=streaming or isinstance(event_queue, Run),
+            shows_text_in_flight=streaming or run is not None,
+            keep_text=run.keep_text if run else None,
             may_answer_directly=self._direct_messages and not _returns_immediately(context),
             activity=self._activity(context),
         )

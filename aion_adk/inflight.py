@@ -21,6 +21,14 @@ class TextInFlight:
         for part in artifact.parts:
             known[1].append(part.text)
 
+    def add(self, artifact_id: str, text: str) -> bool:
+        """Takes one more chunk of a section; False if it is not open."""
+        known = self._open.get(artifact_id)
+        if known is None:
+            return False
+        known[1].append(text)
+        return True
+
     def so_far(self) -> list[TaskArtifactUpdateEvent]:
         """One chunk for each open section, with all of its text."""
         return [_with_text(first, "".join(chunks)) for first, chunks in self._open.values()]

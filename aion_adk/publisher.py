@@ -1,6 +1,6 @@
 """The only way out: stamps what a turn says and puts it onto the event queue."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from a2a.server.events import Event, EventQueue
 from a2a.types import (
@@ -18,6 +18,9 @@ from aion_adk.stamp import Stamp
 from aion_adk.stream import DeltaSections
 from aion_adk.turn import DeltaEnd, Outgoing, TextDelta
 
+KeepText = Callable[[str, str], bool]
+"""Takes a chunk, by its artifact's id, that nobody reads along; says whether that is so."""
+
 
 class Publisher:
     """Publishes the events of one task in the order that A2A asks for."""
@@ -29,12 +32,14 @@ class Publisher:
         *,
         artifact_ids: Iterable[str],
         shows_text_in_flight: bool = True,
+        keep_text: KeepText | None = None,
     ) -> None:
         self._queue = queue
         self._stamp = stamp
         self._sections = DeltaSections(task_id=stamp.task_id, context_id=stamp.context_id)
         self._artifact_ids = set(artifact_ids)
         self._shows_text_in_flight = shows_text_in_flight
+        self._keep_text = keep_text
         self._held: Task | None = None
         self.deltas = 0
 
@@ -64,7 +69,8 @@ class Publisher:
             case TextDelta():
                 if self._shows_text_in_flight:
                     self.deltas += 1
-                    await self._send(self._sections.text(item))
+                    if not self._is_kept(item):
+                        await self._send(self._sections.text(item))
             case DeltaEnd():
                 if update := self._sections.end(item.key):
                     await self._send(update)
@@ -92,6 +98,11 @@ class Publisher:
             await self._publish_artifact(artifact)
         final = outcome.messages[-1] if outcome.messages else None
         await self._publish_status(outcome.state, message=final, metadata=outcome.metadata)
+
+    def _is_kept(self, delta: TextDelta) -> bool:
+        """Whether the chunk needs no event, because nobody reads along."""
+        artifact_id = self._sections.open_id(delta.key)
+        return bool(self._keep_text and artifact_id and self._keep_text(artifact_id, delta.text))
 
     async def _send(self, event: Event) -> None:
         await self.release()

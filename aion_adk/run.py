@@ -136,6 +136,10 @@ class Run(EventQueue):
         else:
             await self._publish(event)
 
+    def keep_text(self, artifact_id: str, text: str) -> bool:
+        """Keeps a chunk for readers that join late; False if there are some, or it is the first."""
+        return not self._audience.reads and self._text.add(artifact_id, text)
+
     async def cancel(self, executor: AgentExecutor) -> None:
         """Stops the work and ends the task CANCELED, unless it ended before."""
         await self._stop(TaskState.TASK_STATE_CANCELED)

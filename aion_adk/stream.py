@@ -50,6 +50,10 @@ class DeltaSections:
         part = Part(text=delta.text, metadata=THOUGHT_METADATA if delta.thought else None)
         return self._update(artifact_id, [part], append=append)
 
+    def open_id(self, key: SectionKey) -> str | None:
+        """The artifact of a section that has begun."""
+        return self._open.get(key)
+
     def end(self, key: SectionKey) -> TaskArtifactUpdateEvent | None:
         artifact_id = self._open.pop(key, None)
         if artifact_id is None:
