@@ -1,8 +1,8 @@
 """The request handler: which run a call starts or joins, in which order, and what it is answered.
 
 a2a-sdk's handler keeps the plain methods (list, push configuration, extended card). The life of a
-run is `Run`'s, which runs there are and in which order is `Runs`' to say, which message was taken
-before the `Ledger`'s, and webhooks are `PushDelivery`'s.
+run is `Run`'s, which runs there are and in which order is `Runs`' to say, which tasks are stored
+`FoundTasks`', which message was taken before the `Ledger`'s, and webhooks are `PushDelivery`'s.
 """
 
 import asyncio
@@ -32,13 +32,13 @@ from a2a.utils.errors import (
     InvalidParamsError,
     PushNotificationNotSupportedError,
     TaskNotCancelableError,
-    TaskNotFoundError,
     UnsupportedOperationError,
 )
 from a2a.utils.proto_utils import validate_proto_required_fields
 from a2a.utils.task import apply_history_length, validate_history_length
 
 from aion_adk.admission import require_admissible
+from aion_adk.found import FoundTasks
 from aion_adk.ledger import Ledger, MessageKey
 from aion_adk.push import PushDelivery
 from aion_adk.recall import Recall
@@ -60,8 +60,6 @@ CardModifier = Callable[[AgentCard, ServerCallContext], Awaitable[AgentCard]]
 _CreateConfig = Callable[
     [TaskPushNotificationConfig, ServerCallContext], Awaitable[TaskPushNotificationConfig]
 ]
-
-_INTERRUPTED = "The run was interrupted by a restart of the server."
 
 
 @runtime_checkable
@@ -117,6 +115,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
             final_task=final_task,
             shutdown_grace=shutdown_grace,
         )
+        self._found = FoundTasks(self._tasks, self._runs, durable=durable)
         self._canceling: dict[str, asyncio.Task[Task | None]] = {}
 
     async def on_message_send(
@@ -148,7 +147,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
     async def on_get_task(self, params: GetTaskRequest, context: ServerCallContext) -> Task | None:
         validate_proto_required_fields(params)
         validate_history_length(params)
-        return apply_history_length(await self._stored(params.id, context), params)
+        return apply_history_length(await self._found.named(params.id, context), params)
 
     async def on_subscribe_to_task(
         self, params: SubscribeToTaskRequest, context: ServerCallContext
@@ -156,7 +155,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
         self._require_streaming()
         validate_proto_required_fields(params)
         with self._runs.following(params.id) as follower:
-            task = await self._stored(params.id, context)
+            task = await self._found.named(params.id, context)
             require_open(task)
             run = self._runs.of(params.id)
             if run is None:
@@ -173,7 +172,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
         self, params: CancelTaskRequest, context: ServerCallContext
     ) -> Task | None:
         validate_proto_required_fields(params)
-        task = await self._stored(params.id, context)
+        task = await self._found.named(params.id, context)
         if task.status.state in TERMINAL_STATES or task.id in self._canceling:
             raise TaskNotCancelableError(f"Task {task.id} is over: {state_name(task)}.")
         canceling = asyncio.create_task(self._runs.cancel(task, context))
@@ -226,7 +225,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
     async def _task_named_by(self, message: Message, context: ServerCallContext) -> Task | None:
         if not message.task_id:
             return None
-        task = await self._stored(message.task_id, context)
+        task = await self._found.named(message.task_id, context)
         if message.context_id and message.context_id != task.context_id:
             raise InvalidParamsError(
                 f"Context {message.context_id} is not that of task {message.task_id}."
@@ -242,7 +241,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
             return known
         if run := self._runs.of(known):
             return run
-        if task := await self._find(known, context):
+        if task := await self._found.get(known, context):
             return task
         self._ledger.drop(key, known)
         again = self._ledger.get(key)
@@ -264,32 +263,6 @@ class BridgeRequestHandler(DefaultRequestHandler):
             raise PushNotificationNotSupportedError("The agent sends no push notifications.")
         if not await self._push.accepts(params.configuration.task_push_notification_config.url):
             raise InvalidParamsError("Push notifications cannot go to this URL.")
-
-    async def _stored(self, task_id: str, context: ServerCallContext) -> Task:
-        task = await self._find(task_id, context)
-        if task is None:
-            raise TaskNotFoundError(f"Task {task_id} not found.")
-        return task
-
-    async def _find(self, task_id: str, context: ServerCallContext) -> Task | None:
-        stored = await self._tasks.get(task_id, context)
-        if stored is None:
-            return None
-        task = stored.task
-        left_behind = self._durable and self._runs.of(task_id) is None
-        if left_behind and task.status.state not in SETTLED_STATES:
-            return await self._end_interrupted(task, context)
-        return task
-
-    async def _end_interrupted(self, task: Task, context: ServerCallContext) -> Task:
-        """Ends a task whose run was lost with the process that ran it."""
-        run = self._runs.parked(task, context)
-        fresh = await run.load() or task
-        if fresh.status.state in SETTLED_STATES:
-            return fresh
-        run.resume(fresh)
-        await run.fail(_INTERRUPTED)
-        return run.task or fresh
 
     def _require_streaming(self) -> None:
         if not self._agent_card.capabilities.streaming:
