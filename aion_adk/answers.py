@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import jsonschema
-from a2a.types import Message, Role, Task, TaskState
+from a2a.types import Message, Role, Task
 from a2a.utils.errors import InvalidParamsError
 from google.adk.auth import AuthConfig, AuthCredential
 from google.genai import types
@@ -23,9 +23,8 @@ from aion_adk.pending import (
     response_schema,
 )
 from aion_adk.prompt import question
+from aion_adk.snapshot import PAUSED_STATES
 from aion_adk.values import object_of, to_plain
-
-PAUSED_STATES = frozenset({TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED})
 
 _YES = frozenset({"true", "yes", "y", "approve", "approved", "confirm", "confirmed"})
 _NO = frozenset({"false", "no", "n", "reject", "rejected", "deny", "denied"})

@@ -10,6 +10,8 @@ The text of `TaskFailed` and `TaskRejected` is written for the caller and is sen
 The text of every other exception stays in the log.
 """
 
+import logging
+import uuid
 from typing import TypeVar
 
 E = TypeVar("E", bound=BaseException)
@@ -54,3 +56,11 @@ def find_cause(error: BaseException, kind: type[E]) -> E | None:
         if isinstance(current, BaseExceptionGroup):
             waiting += current.exceptions  # pyright: ignore[reportUnknownMemberType]  # generic group
     return None
+
+
+def log_failure(logger: logging.Logger, what: str, error: BaseException) -> str:
+    """Logs `what` went wrong, with its traceback and a new id; returns the id, which is all that
+    a caller may learn of it."""
+    error_id = str(uuid.uuid4())
+    logger.error("%s, error id %s: %s", what, error_id, error, exc_info=error)
+    return error_id

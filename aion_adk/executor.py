@@ -3,8 +3,7 @@
 import asyncio
 import logging
 import warnings
-from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Unpack
 
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
@@ -26,21 +25,20 @@ from aion_adk.adk_client import is_adk_client
 from aion_adk.answers import Waiting, waiting_of
 from aion_adk.errors import BridgeError, TaskFailed, TaskRejected, find_cause
 from aion_adk.execution import Execution, Plan, RunTimeout
-from aion_adk.identity import UserIdResolver, caller_of
+from aion_adk.identity import caller_of
 from aion_adk.inbound import to_content
 from aion_adk.outbound import text_message
 from aion_adk.outcome import Outcome
 from aion_adk.pending import paused_state
 from aion_adk.prompt import prompt_message
 from aion_adk.run import Run
+from aion_adk.run_options import RunKeywords, RunOptions
 from aion_adk.session import refuse
 from aion_adk.stamp import Stamp, new_id
 from aion_adk.telemetry import observed_run
 from aion_adk.turn import STREAMING
 
 logger = logging.getLogger(__name__)
-
-ServerMetadata = Mapping[str, Any] | Callable[[RequestContext], Mapping[str, Any]]
 
 _STREAMING_METHODS = frozenset({"SendStreamingMessage", "message/stream"})
 
@@ -52,35 +50,13 @@ class ADKAgentExecutor(AgentExecutor):
     invocations that can be resumed, unless it was told otherwise.
     """
 
-    def __init__(
-        self,
-        runner: Runner,
-        *,
-        user_id: UserIdResolver | None = None,
-        run_config: RunConfig | None = None,
-        run_timeout: float | None = None,
-        native_content: Literal["fallback", "buffer"] = "fallback",
-        reply_as: Literal["message", "artifact"] = "message",
-        server_metadata: ServerMetadata | None = None,
-        canonical_types: bool = True,
-        tool_activity: bool = False,
-        thoughts: bool = False,
-        direct_messages: bool = False,
-    ) -> None:
+    def __init__(self, runner: Runner, **options: Unpack[RunKeywords]) -> None:
         plugin.install(runner.plugin_manager.plugins)
         runner.auto_create_session = True
         runner.resumability_config = runner.resumability_config or _resumable()
         self.runner = runner
-        self._user_id = user_id
-        self._run_config = _prepared(run_config)
-        self._run_timeout = run_timeout
-        self._native_content = native_content
-        self._reply_as = reply_as
-        self._server_metadata = server_metadata
-        self._canonical_types = canonical_types
-        self._tool_activity = tool_activity
-        self._thoughts = thoughts
-        self._direct_messages = direct_messages
+        self._options = RunOptions(**options)
+        self._run_config = _prepared(self._options.run_config)
 
     def check(self, context: RequestContext) -> None:
         """Refuses a message that no agent could read, before there is any task."""
@@ -107,7 +83,7 @@ class ADKAgentExecutor(AgentExecutor):
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         if context.message is None and (asked := waiting_of(context.current_task).asked):
-            await refuse(self.runner, caller_of(context, user_id=self._user_id), asked)
+            await refuse(self.runner, caller_of(context, user_id=self._options.user_id), asked)
         stamp = self._stamp(context)
         await event_queue.enqueue_event(stamp.status_update(TaskState.TASK_STATE_CANCELED))
 
@@ -132,36 +108,36 @@ class ADKAgentExecutor(AgentExecutor):
         mode = StreamingMode.SSE if streaming else StreamingMode.NONE
         return Plan(
             runner=self.runner,
-            caller=caller_of(context, user_id=self._user_id),
+            caller=caller_of(context, user_id=self._options.user_id),
             stamp=self._stamp(context),
             run_config=self._run_config.model_copy(update={"streaming_mode": mode}),
-            timeout=self._run_timeout,
-            buffer_native_content=self._native_content == "buffer",
-            reply_as_artifact=self._reply_as == "artifact",
+            timeout=self._options.run_timeout,
+            buffer_native_content=self._options.native_content == "buffer",
+            reply_as_artifact=self._options.reply_as == "artifact",
             for_adk_client=is_adk_client(context),
             # Another handler's queue would keep text in flight in the task that it returns.
             shows_text_in_flight=streaming or run is not None,
             keep_text=run.keep_text if run else None,
-            may_answer_directly=self._direct_messages and not _returns_immediately(context),
+            may_answer_directly=self._options.direct_messages and not _returns_immediately(context),
             activity=self._activity(context),
         )
 
     def _activity(self, context: RequestContext) -> Activity:
         wanted = context.requested_extensions
         return Activity(
-            tools=self._tool_activity or TOOL_ACTIVITY in wanted,
-            thoughts=self._thoughts or THOUGHTS in wanted,
+            tools=self._options.tool_activity or TOOL_ACTIVITY in wanted,
+            thoughts=self._options.thoughts or THOUGHTS in wanted,
         )
 
     def _stamp(self, context: RequestContext) -> Stamp:
-        metadata = self._server_metadata
+        metadata = self._options.server_metadata
         if callable(metadata):
             metadata = metadata(context)
         return Stamp(
             task_id=context.task_id or "",
             context_id=context.context_id or "",
             metadata=metadata,
-            canonical_types=self._canonical_types,
+            canonical_types=self._options.canonical_types,
         )
 
 

@@ -15,8 +15,8 @@ from google.adk.memory import BaseMemoryService
 from google.adk.sessions import BaseSessionService
 
 from aion_adk.auth import Authenticate
-from aion_adk.executor import ServerMetadata
 from aion_adk.identity import UserIdResolver
+from aion_adk.run_options import ServerMetadata
 
 SECONDS_TO_END_STREAMS = 10
 """Beyond the grace period: agents stop, last events are written."""
