@@ -8,6 +8,7 @@ from a2a.server.agent_execution import RequestContext
 from google.adk.agents.run_config import RunConfig
 
 from aion_adk.identity import UserIdResolver
+from aion_adk.option_values import PositiveSeconds, check_values
 
 ServerMetadata = Mapping[str, Any] | Callable[[RequestContext], Mapping[str, Any]]
 """Stamped on everything that leaves, or a function of the request that returns it."""
@@ -15,7 +16,7 @@ ServerMetadata = Mapping[str, Any] | Callable[[RequestContext], Mapping[str, Any
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """What `ADKAgentExecutor` can be told; `ServerOptions` has the same options and more."""
+    """The options of `ADKAgentExecutor`; `ServerOptions` has the same ones and more."""
 
     user_id: UserIdResolver | None = None
     """Names the ADK user of a request."""
@@ -23,7 +24,7 @@ class RunOptions:
     run_config: RunConfig | None = None
     """For every run; the streaming mode is chosen for each request."""
 
-    run_timeout: float | None = None
+    run_timeout: PositiveSeconds | None = None
     """Seconds after which a run fails."""
 
     native_content: Literal["fallback", "buffer"] = "fallback"
@@ -47,6 +48,9 @@ class RunOptions:
     direct_messages: bool = False
     """Lets an agent answer with a bare Message and no task; the task of a request is then shown
     only when there is something to say."""
+
+    def __post_init__(self) -> None:
+        check_values(self)
 
 
 class RunKeywords(TypedDict, total=False):

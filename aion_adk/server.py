@@ -63,6 +63,8 @@ def serve(
 
 
 def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
+    if not isinstance(agent, Servable):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+        raise TypeError(f"expected an agent, a workflow, an App or a Runner, got {agent!r}")
     services = services_for(options, app_name=app_name_of(agent))
     runner = runner_for(agent, options, sessions=services.sessions)
     card = card_of(agent, options)
@@ -125,19 +127,7 @@ def app_name_of(agent: Servable) -> str:
 
 
 def executor_for(runner: Runner, options: ServerOptions) -> ADKAgentExecutor:
-    return ADKAgentExecutor(
-        runner,
-        user_id=options.user_id,
-        run_config=options.run_config,
-        run_timeout=options.run_timeout,
-        native_content=options.native_content,
-        reply_as=options.reply_as,
-        server_metadata=options.server_metadata,
-        canonical_types=options.canonical_types,
-        tool_activity=options.tool_activity,
-        thoughts=options.thoughts,
-        direct_messages=options.direct_messages,
-    )
+    return ADKAgentExecutor(runner, **options.run_keywords)
 
 
 def jsonrpc_route(handler: RequestHandler, options: ServerOptions) -> BaseRoute:

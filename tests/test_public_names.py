@@ -1,8 +1,6 @@
 import inspect
-from typing import get_type_hints
 
 import aion_adk
-from aion_adk.options import OptionKeywords, ServerOptions
 from tests.test_docs import ROOT
 
 PUBLIC = {
@@ -47,10 +45,6 @@ def test_every_option_of_a_public_function_is_keyword_only() -> None:
         parameters = list(inspect.signature(getattr(aion_adk, name)).parameters.values())
         keywords = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
         assert [p.name for p in parameters if p.kind not in keywords] == ["agent"]
-
-
-def test_every_server_option_can_be_given_as_a_keyword_of_the_same_type() -> None:
-    assert get_type_hints(OptionKeywords) == get_type_hints(ServerOptions)
 
 
 def test_the_reference_page_lists_every_public_name() -> None:
