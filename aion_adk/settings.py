@@ -1,47 +1,56 @@
-"""A deployment in one file: which agent, and how it is served."""
+"""The server options that the command line and a configuration file can set.
 
+Cheap to import: `aion-adk --help` reads it.
+"""
+
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing import Any, cast
 
 from aion_adk.errors import LoadError
+from aion_adk.option_values import Port, PositiveSeconds
 
 SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 
 
-class ServerSettings(BaseModel):
-    """The options of `aion-adk serve`; what is given on the command line wins."""
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The flag of a server option: its type, its help, and a default if the command has one."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    host: str | None = None
-    port: int | None = Field(default=None, ge=0, le=65535)
-    public_url: str | None = None
-    trust_proxy_headers: bool | None = None
-    database_url: str | None = None
-    grpc_port: int | None = Field(default=None, ge=0, le=65535)
-    list_grpc: bool | None = None
-    list_v0_3: bool | None = None
-    agui: bool | None = None
-    openai: bool | None = None
-    run_timeout: float | None = Field(default=None, gt=0)
+    type: Any
+    help: str
+    metavar: str | None = None
+    default: str | int | None = None
 
 
-class Settings(BaseModel):
-    """`server`, and beside it what `load_agent` takes."""
+SETTINGS = {
+    "host": Setting(str, "Address to listen on.", default="127.0.0.1"),
+    "port": Setting(Port, "Port to listen on; 0 takes any.", default=8000),
+    "public_url": Setting(str, "Address that clients use, for the card.", "URL"),
+    "trust_proxy_headers": Setting(bool, "Read that address from X-Forwarded-* headers."),
+    "database_url": Setting(str, "Keep tasks and sessions in SQLite or PostgreSQL.", "URL"),
+    "grpc_port": Setting(Port, "Serve gRPC too, on this port; one agent only."),
+    "list_grpc": Setting(bool, "Name the gRPC address on the card."),
+    "list_v0_3": Setting(bool, "Name interfaces for A2A 0.3 clients on the card."),
+    "agui": Setting(bool, "Serve AG-UI clients too, at /agui."),
+    "openai": Setting(bool, "Serve OpenAI clients too, at /v1."),
+    "run_timeout": Setting(PositiveSeconds, "Fail runs that take longer.", "SECONDS"),
+}
+"""By name. `host` and `port` are `serve`'s own, the others are fields of `ServerOptions`."""
 
-    model_config = ConfigDict(extra="allow")
 
-    server: ServerSettings = ServerSettings()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """A configuration file: the settings of the server, and what `load_agent` takes."""
 
-    @property
-    def agent(self) -> dict[str, Any]:
-        return dict(self.model_extra or {})
+    server: dict[str, Any]
+    agent: dict[str, Any]
 
 
 def read_settings(path: Path) -> Settings:
     """The settings in a YAML or JSON file; a LoadError names the file and the field."""
+    from pydantic import ConfigDict, ValidationError, create_model
+
     try:
         import yaml
     except ImportError as error:
@@ -54,12 +63,18 @@ def read_settings(path: Path) -> Settings:
         raise LoadError(f"{path}: {error}") from error
     if not isinstance(content, dict):
         raise LoadError(f"{path}: expected fields, as in `driver: callable`")
+    agent = cast(dict[str, Any], content)
+    if wrong := [name for name in agent if not isinstance(name, str)]:  # pyright: ignore[reportUnnecessaryIsInstance]  # YAML's keys can be anything
+        raise LoadError(f"{path}: names of fields must be strings, got {wrong[0]!r}")
+    fields: dict[str, Any] = {name: (item.type | None, None) for name, item in SETTINGS.items()}
+    server = create_model("server", __config__=ConfigDict(extra="forbid"), **fields)
     try:
-        return Settings.model_validate(content)
+        settings = server.model_validate(agent.pop("server", {})).model_dump(exclude_none=True)
     except ValidationError as error:
         problems = "; ".join(
-            f"{'.'.join(map(str, item['loc']))}: "
+            f"{'.'.join(['server', *map(str, item['loc'])])}: "
             f"{'unknown option' if item['type'] == 'extra_forbidden' else item['msg']}"
             for item in error.errors()
         )
         raise LoadError(f"{path}: {problems}") from error
+    return Settings(server=settings, agent=agent)

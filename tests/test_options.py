@@ -13,6 +13,7 @@ from google.adk.runners import InMemoryRunner
 from aion_adk import ADKAgentExecutor, MemoryTaskStore, ServerOptions, to_a2a
 from aion_adk.options import OptionKeywords
 from aion_adk.run_options import RunKeywords, RunOptions
+from aion_adk.settings import SETTINGS
 
 AGENT = BaseAgent(name="agent")
 
@@ -95,6 +96,12 @@ def test_every_kind_of_value_that_a_type_allows_is_taken(options: dict[str, Any]
 def test_every_option_can_be_given_as_a_keyword_of_the_same_type() -> None:
     assert get_type_hints(OptionKeywords) == get_type_hints(ServerOptions)
     assert get_type_hints(RunKeywords) == get_type_hints(RunOptions)
+
+
+def test_every_setting_of_a_file_or_the_command_line_is_a_server_option_of_that_type() -> None:
+    hints = get_type_hints(ServerOptions, include_extras=True)
+    for name in SETTINGS.keys() - {"host", "port"}:
+        assert hints[name] in (SETTINGS[name].type, SETTINGS[name].type | None)
 
 
 def test_the_executor_gets_the_run_options_of_the_server() -> None:

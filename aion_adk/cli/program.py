@@ -3,11 +3,16 @@ google-adk and a2a-sdk take seconds to load, and `--help` must not wait for them
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin
 
 import click
+from annotated_types import Ge, Gt
 
-_PORT = click.IntRange(0, 65535)
+from aion_adk.errors import LoadError
+from aion_adk.settings import SETTINGS, read_settings
+
 _TARGET = """PATH is an agent's folder, a folder of agents, a python file, module:attribute, or a
 YAML file that describes an agent; in python, agents are found where adk finds them: `app`, then
 `root_agent`."""
@@ -17,15 +22,44 @@ def _from_settings(context: click.Context, _: click.Parameter, path: Path | None
     """Takes the file's `server` fields for the defaults of this command."""
     if path is None:
         return None
-    from aion_adk.errors import LoadError
-    from aion_adk.settings import read_settings
-
     try:
-        server = read_settings(path).server
+        context.default_map = read_settings(path).server
     except LoadError as error:
         raise click.ClickException(str(error)) from error
-    context.default_map = server.model_dump(exclude_none=True)
     return path
+
+
+def _setting_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Adds an option for each of the settings."""
+    for name, setting in reversed(SETTINGS.items()):
+        add = click.option(
+            f"--{name.replace('_', '-')}",
+            name,
+            type=_click_type(setting.type),
+            is_flag=setting.type is bool,
+            default=False if setting.type is bool else setting.default,
+            show_default=setting.default is not None,
+            metavar=setting.metavar,
+            help=setting.help,
+        )
+        command = add(command)
+    return command
+
+
+def _click_type(kind: Any) -> Any:
+    if get_origin(kind) is not Annotated:
+        return kind
+    number, *limits = get_args(kind)
+    bounds: dict[str, Any] = {}
+    for limit in limits:
+        match limit:
+            case Ge():
+                bounds |= {"min": limit.ge}
+            case Gt():
+                bounds |= {"min": limit.gt, "min_open": True}
+            case _:
+                bounds |= {"max": limit.le}
+    return click.IntRange(**bounds) if number is int else click.FloatRange(**bounds)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -44,64 +78,14 @@ def main() -> None:
     callback=_from_settings,
     help="A YAML file with an agent and its `server` options, in place of PATH.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
-    "--port", type=_PORT, default=8000, show_default=True, help="Port to listen on; 0 takes any."
-)
-@click.option("--public-url", metavar="URL", help="Address that clients use, for the card.")
-@click.option(
-    "--trust-proxy-headers", is_flag=True, help="Read that address from X-Forwarded-* headers."
-)
-@click.option(
-    "--database-url", metavar="URL", help="Keep tasks and sessions in SQLite or PostgreSQL."
-)
-@click.option("--grpc-port", type=_PORT, help="Serve gRPC too, on this port; one agent only.")
-@click.option("--list-grpc", is_flag=True, help="Name the gRPC address on the card.")
-@click.option("--list-v0-3", is_flag=True, help="Name interfaces for A2A 0.3 clients on the card.")
-@click.option("--agui", is_flag=True, help="Serve AG-UI clients too, at /agui.")
-@click.option("--openai", is_flag=True, help="Serve OpenAI clients too, at /v1.")
-@click.option(
-    "--run-timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="SECONDS",
-    help="Fail runs that take longer.",
-)
-def serve(
-    path: str | None,
-    config: Path | None,
-    host: str,
-    port: int,
-    public_url: str | None,
-    trust_proxy_headers: bool,
-    database_url: str | None,
-    grpc_port: int | None,
-    list_grpc: bool,
-    list_v0_3: bool,
-    agui: bool,
-    openai: bool,
-    run_timeout: float | None,
-) -> None:
+@_setting_options
+def serve(path: str | None, config: Path | None, **settings: Any) -> None:
     if (path is None) == (config is None):
         raise click.UsageError("expected either PATH or --config FILE")
     from aion_adk.cli.serve import serve_agents
 
-    serve_agents(
-        path or str(config),
-        host=host,
-        port=port,
-        options={
-            "public_url": public_url,
-            "trust_proxy_headers": trust_proxy_headers,
-            "database_url": database_url,
-            "grpc_port": grpc_port,
-            "grpc_host": host,
-            "list_grpc": list_grpc,
-            "list_v0_3": list_v0_3,
-            "agui": agui,
-            "openai": openai,
-            "run_timeout": run_timeout,
-        },
-    )
+    host, port = settings.pop("host"), settings.pop("port")
+    serve_agents(path or str(config), host=host, port=port, options={"grpc_host": host, **settings})
 
 
 @main.command(help=f"Print the agent card, or the cards by name.\n\n{_TARGET}")

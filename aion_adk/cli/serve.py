@@ -4,6 +4,7 @@ import logging
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import click
 import uvicorn
@@ -13,10 +14,10 @@ from aion_adk.cli.invocation import command
 from aion_adk.cli.loading import found_at
 from aion_adk.directory import Directory, Listing, directory_of
 from aion_adk.errors import LoadError
-from aion_adk.options import OptionKeywords, ServerOptions
+from aion_adk.options import ServerOptions
 
 
-def serve_agents(path: str, *, host: str, port: int, options: OptionKeywords) -> None:
+def serve_agents(path: str, *, host: str, port: int, options: dict[str, Any]) -> None:
     """Loads, listens, tells where, and serves until the process is told to stop."""
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", level=logging.WARNING)
     found = found_at(path)
@@ -26,7 +27,7 @@ def serve_agents(path: str, *, host: str, port: int, options: OptionKeywords) ->
     except (ValueError, LoadError) as error:
         raise click.ClickException(str(error)) from error
     listener = _listener(host, port)
-    url = options.get("public_url") or _url_of(listener, host)
+    url = served.public_url or _url_of(listener, host)
     config = uvicorn.Config(
         app, log_level="warning", timeout_graceful_shutdown=served.seconds_to_stop
     )

@@ -63,10 +63,13 @@ async def test_an_agent_is_served_from_a_file(url: str) -> None:
     [
         (AGENT.replace("port: 0", "port: eighty"), "server.port: "),
         (AGENT.replace("port:", "prot:"), "server.prot: unknown option"),
+        (AGENT.replace("port: 0", "grpc_port: 70000"), "server.grpc_port: Input should be less"),
+        ("driver: callable\nserver: 8000\n", "server: Input should be"),
         (AGENT.replace("display_name", "displayname"), "unknown option 'displayname'; did you"),
         (AGENT.replace("driver: callable", "driver: calable"), "unknown driver 'calable'"),
         (AGENT.replace("name: shout", "name: a b", 1), "valid Python identifier"),
         ("- a\n- b\n", "expected fields"),
+        (AGENT + "1: x\n", "names of fields must be strings, got 1"),
         ("a: [", "while parsing"),
     ],
 )

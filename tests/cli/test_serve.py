@@ -3,6 +3,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -11,6 +12,7 @@ from aion_adk.cli import main
 from aion_adk.cli.serve import announcement
 from aion_adk.directory import directory_of
 from aion_adk.options import ServerOptions
+from aion_adk.settings import SETTINGS
 from tests.test_directory import Named
 from tests.test_loader import AGENT, write
 
@@ -63,6 +65,30 @@ def test_a_number_out_of_range_is_wrong_usage(option: tuple[str, str]) -> None:
     result = CliRunner().invoke(main, ["serve", "anything", *option])
     assert result.exit_code == 2
     assert f"Invalid value for '{option[0]}': {option[1]}" in result.output
+
+
+def test_every_setting_has_a_flag() -> None:
+    shown = CliRunner().invoke(main, ["serve", "--help"]).output
+    for name, setting in SETTINGS.items():
+        assert f"--{name.replace('_', '-')} " in shown
+        assert setting.help.split()[0] in shown
+
+
+def test_the_flags_of_the_command_line_become_server_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(tmp_path, "serve_flags", AGENT)
+    given: dict[str, Any] = {}
+
+    def serve_agents(path: str, **keywords: object) -> None:
+        given.update(keywords)
+
+    monkeypatch.setattr("aion_adk.cli.serve.serve_agents", serve_agents)
+    arguments = ["--host", "::1", "--agui", "--grpc-port", "0", "--run-timeout", "2.5"]
+    assert CliRunner().invoke(main, ["serve", str(folder), *arguments]).exit_code == 0
+    expected = ServerOptions(grpc_host="::1", agui=True, grpc_port=0, run_timeout=2.5)
+    assert (given["host"], given["port"]) == ("::1", 8000)
+    assert ServerOptions(**given["options"]) == expected
 
 
 @pytest.mark.parametrize("command", ["serve", "card"])
