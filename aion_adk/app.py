@@ -12,8 +12,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aion_adk.card import nodes_of
-from aion_adk.garbage import seldom_collected
-from aion_adk.shutdown import when_told_to_stop
+from aion_adk.lifespan import fewer_collections, on_stop_signal
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +54,7 @@ class A2AApp(Starlette):
         await self._open()
         async with self._grpc() as self.grpc_port:
             try:
-                with seldom_collected(), when_told_to_stop(self._begin_shutdown):
+                with fewer_collections(), on_stop_signal(self._begin_shutdown):
                     yield
             finally:
                 await self.aclose()

@@ -18,7 +18,7 @@ from aion_adk.activity import Activity
 from aion_adk.adk_client import mark
 from aion_adk.client_side import CLIENT_SIDE
 from aion_adk.errors import BridgeError
-from aion_adk.exits import AgentExit, contain_exits
+from aion_adk.exits import AgentExit, contained_exits
 from aion_adk.identity import Caller
 from aion_adk.inbox import A2AInbox, without_credentials
 from aion_adk.outbound import agent_message
@@ -104,10 +104,10 @@ class Execution:
     async def drive(self, content: types.Content) -> Outcome:
         """Runs the agent to its end, its deadline or its cancellation."""
         timeout = self._plan.timeout
-        contain_exits(where=lambda: current_turn.get() is not None)
         token = current_turn.set(self.turn)
         try:
-            agent = asyncio.create_task(self._run_agent(content))
+            with contained_exits(where=lambda: current_turn.get() is not None):
+                agent = asyncio.create_task(self._run_agent(content))
         finally:
             current_turn.reset(token)
         try:

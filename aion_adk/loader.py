@@ -53,6 +53,7 @@ def find_agents(target: str) -> Found:
     if path.suffix in SUFFIXES and path.is_file():
         return _configured(path)
     if ":" in target:
+        _make_importable(Path.cwd())
         agent = _attribute(target)
         name = _name_of(agent)
         return Found({name: agent}, several=False, options=_own_options(name, target))
@@ -63,15 +64,23 @@ def find_agents(target: str) -> Found:
 
 def _configured(path: Path) -> Found:
     """The agent that a file describes; its references are found beside the file."""
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    _make_importable(path.resolve().parent)
     settings = read_settings(path)
     try:
         agent = load_agent(settings.agent)
     except LoadError as error:
         raise LoadError(f"{path}: {error}") from error
     return Found({agent.name: agent}, several=False)
+
+
+def _make_importable(folder: Path) -> None:
+    """Lets what a target names be imported from `folder`.
+
+    It stays importable: an agent may import more of its modules when it runs. ADK's loader does
+    the same for the folders that it loads from.
+    """
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
 
 
 def _in_folder(path: Path) -> Found:
