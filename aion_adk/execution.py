@@ -28,12 +28,11 @@ from aion_adk.publisher import KeepText, Publisher
 from aion_adk.session import begin_session, events_of, last_said, saved_file
 from aion_adk.stamp import Stamp, new_id, without_protected
 from aion_adk.stream import outgoing_of
+from aion_adk.timeouts import SECONDS_TO_END_AGENT as _SECONDS_TO_STOP
 from aion_adk.turn import Turn, current_turn
 from aion_adk.values import to_dict, to_struct
 
 logger = logging.getLogger(__name__)
-
-_SECONDS_TO_STOP = 5.0
 
 
 class AgentErrorEvent(BridgeError):

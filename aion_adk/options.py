@@ -16,9 +16,7 @@ from google.adk.sessions import BaseSessionService
 from aion_adk.auth import Authenticate
 from aion_adk.option_values import ByteCount, Port, Seconds
 from aion_adk.run_options import RunKeywords, RunOptions
-
-SECONDS_TO_END_STREAMS = 10
-"""Beyond the grace period: agents stop, last events are written."""
+from aion_adk.timeouts import SECONDS_TO_END_STREAMS
 
 ExtendedCard = (
     AgentCard | Callable[[AgentCard, ServerCallContext], AgentCard | Awaitable[AgentCard]]
@@ -111,7 +109,7 @@ class ServerOptions(RunOptions):
     @property
     def seconds_to_stop(self) -> int:
         """How long a web server must let its connections live when it is told to stop."""
-        return ceil(self.shutdown_grace) + SECONDS_TO_END_STREAMS
+        return ceil(self.shutdown_grace + SECONDS_TO_END_STREAMS)
 
     @property
     def run_keywords(self) -> RunKeywords:

@@ -16,10 +16,9 @@ from aion_adk.outbound import text_message
 from aion_adk.record import TaskRecord
 from aion_adk.snapshot import SETTLED_STATES, TaskEvent, settled_state_of
 from aion_adk.stamp import new_id
+from aion_adk.timeouts import SECONDS_TO_END_RUN as SECONDS_TO_STOP
 
 logger = logging.getLogger(__name__)
-
-SECONDS_TO_STOP = 6.0
 
 Execute = Callable[["Run"], Awaitable[None]]
 

@@ -21,6 +21,7 @@ from aion_adk.drivers.driver import Answered, Driver, DriverOptions
 from aion_adk.drivers.inputs import json_object
 from aion_adk.drivers.request import conversation_id, text_of_request
 from aion_adk.errors import TaskFailed
+from aion_adk.timeouts import SECONDS_TO_END_PROCESS
 from aion_adk.values import object_of
 
 logger = logging.getLogger(__name__)
@@ -29,7 +30,6 @@ _ISOLATED = ("agent", "exec", "--json", "--message-file", "-")
 # Only `agent exec` reads "-", and only `agent` has sessions.
 _IN_A_SESSION = ("agent", "--local", "--json", "--message-file", "/dev/stdin")
 
-_SECONDS_TO_TERMINATE = 2.0
 _LOGGED = 2000
 
 _Loop = asyncio.AbstractEventLoop
@@ -119,7 +119,7 @@ async def _end_group(process: asyncio.subprocess.Process) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), _SECONDS_TO_TERMINATE)
+            await asyncio.wait_for(process.wait(), SECONDS_TO_END_PROCESS)
         os.killpg(process.pid, signal.SIGKILL)
     await process.wait()
 

@@ -8,12 +8,11 @@ from collections.abc import AsyncGenerator
 from typing import Generic, TypeVar
 
 from aion_adk.errors import TaskFailed
+from aion_adk.timeouts import SECONDS_TO_END_FRAMEWORK
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-SECONDS_TO_STOP = 4.0
 
 
 async def pumped(
@@ -63,7 +62,7 @@ async def _stop(pump: asyncio.Task[None]) -> None:
     if pump.done():
         return
     pump.cancel()
-    done, _ = await asyncio.wait({pump}, timeout=SECONDS_TO_STOP)
+    done, _ = await asyncio.wait({pump}, timeout=SECONDS_TO_END_FRAMEWORK)
     if not done:
         logger.warning("a framework does not stop when cancelled; it is left to itself")
 

@@ -1,0 +1,20 @@
+"""How long each part gets to stop before the part around it goes on without it.
+
+What is outside waits longer than what is inside. Otherwise it would give up on a part that is
+still cleaning up, and what that part has left to say would be lost.
+"""
+
+SECONDS_TO_END_PROCESS = 2.0
+"""A process that a driver started gets from SIGTERM to SIGKILL."""
+
+SECONDS_TO_END_FRAMEWORK = 4.0
+"""A driver waits for the framework that it has cancelled, and for its process."""
+
+SECONDS_TO_END_AGENT = 5.0
+"""The executor waits for the agent that it has cancelled, and for its drivers."""
+
+SECONDS_TO_END_RUN = 6.0
+"""The server waits for the executor that it has cancelled, and for its agent."""
+
+SECONDS_TO_END_STREAMS = 10.0
+"""After the grace period, the web server waits for the runs to end and for their last events."""
