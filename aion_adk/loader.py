@@ -1,11 +1,13 @@
-"""Finds agents where adk's commands find them."""
+"""Loads agents from where adk's commands find them."""
 
 import importlib
 import sys
+import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import click
 from google.adk.agents import BaseAgent
 from google.adk.apps import App
 from google.adk.cli.utils.agent_loader import AgentLoader
@@ -18,12 +20,15 @@ from aion_adk.errors import LoadError
 from aion_adk.options import ServerOptions
 from aion_adk.settings import SUFFIXES, read_settings
 
+# Frames that the author of an agent cannot do anything about.
+_OWN_FRAMES = ("importlib", "agent_loader.py", str(Path(__file__).parent))
+
 
 @dataclass(frozen=True)
-class Found:
+class FoundAgents:
     """The agents of a target by name; `several` if it is a folder of agents.
 
-    `options` has those that the module of an agent brings, as its `a2a_options`.
+    `options` holds the `a2a_options` of the modules that define any.
     """
 
     agents: dict[str, Servable]
@@ -31,46 +36,41 @@ class Found:
     options: dict[str, ServerOptions] = field(default_factory=dict[str, ServerOptions])
 
 
-def find_agents(target: str) -> Found:
+def find_agents(target: str) -> FoundAgents:
     """Loads an agent folder, a folder of agents, a python or a configuration file, or
     `module:attribute`.
 
-    A LoadError names the first agent that cannot be loaded; its cause is what went wrong.
+    A LoadError names the first agent that cannot be loaded; the reason is its cause.
     """
     path = Path(target)
     if path.is_dir():
         return _in_folder(path)
     if path.suffix == ".py" and path.is_file():
-        folder, name = (
-            (path.parent.parent, path.parent.name)
-            if path.stem == "agent"
-            else (
-                path.parent,
-                path.stem,
-            )
-        )
-        return _found(folder, [name], several=False)
+        folder = path.absolute().parent
+        if path.stem == "agent":
+            return _found(folder.parent, [folder.name], several=False)
+        return _found(folder, [path.stem], several=False)
     if path.suffix in SUFFIXES and path.is_file():
         return _configured(path)
     if ":" in target:
         _make_importable(Path.cwd())
         agent = _attribute(target)
         name = _name_of(agent)
-        return Found({name: agent}, several=False, options=_own_options(name, target))
+        return FoundAgents({name: agent}, several=False, options=_own_options(name, target))
     raise LoadError(
-        f"{target} is no folder, no python or configuration file and no module:attribute"
+        f"{target} is not a folder, a python or configuration file, or module:attribute"
     )
 
 
-def _configured(path: Path) -> Found:
-    """The agent that a file describes; its references are found beside the file."""
+def _configured(path: Path) -> FoundAgents:
+    """The agent that a file describes; what it refers to is found beside the file."""
     _make_importable(path.resolve().parent)
     settings = read_settings(path)
     try:
         agent = load_agent(settings.agent)
     except LoadError as error:
         raise LoadError(f"{path}: {error}") from error
-    return Found({agent.name: agent}, several=False)
+    return FoundAgents({agent.name: agent}, several=False)
 
 
 def _make_importable(folder: Path) -> None:
@@ -83,7 +83,7 @@ def _make_importable(folder: Path) -> None:
         sys.path.insert(0, str(folder))
 
 
-def _in_folder(path: Path) -> Found:
+def _in_folder(path: Path) -> FoundAgents:
     path = path.resolve()
     loader = AgentLoader(str(path))
     if loader.is_single_agent or (path / "__init__.py").is_file():
@@ -94,17 +94,17 @@ def _in_folder(path: Path) -> Found:
     return _found(path, names, several=True)
 
 
-def _found(folder: Path, names: Iterable[str], *, several: bool) -> Found:
+def _found(folder: Path, names: Iterable[str], *, several: bool) -> FoundAgents:
     agents: dict[str, Servable] = {}
     options: dict[str, ServerOptions] = {}
     for name in names:
         agents[name] = _load(folder, name)
         options |= _own_options(name, name, f"{name}.agent")
-    return Found(agents, several=several, options=options)
+    return FoundAgents(agents, several=several, options=options)
 
 
 def _own_options(name: str, *targets: str) -> dict[str, ServerOptions]:
-    """What the first of the loaded modules that has `a2a_options` says."""
+    """The `a2a_options` of the first of the loaded modules that has any."""
     for target in targets:
         module = sys.modules.get(target.partition(":")[0])
         options: object = getattr(module, "a2a_options", None)
@@ -142,3 +142,32 @@ def _attribute(target: str) -> Servable:
 
 def _name_of(agent: Servable) -> str:
     return agent.app_name if isinstance(agent, Runner) else agent.name
+
+
+def found_at(path: str) -> FoundAgents:
+    """Like `find_agents`; a command ends with the agent's own error."""
+    try:
+        return find_agents(path)
+    except LoadError as error:
+        raise click.ClickException(explanation(error)) from error
+
+
+def explanation(error: LoadError) -> str:
+    """What could not be loaded, then the agent's traceback from its own first line on."""
+    cause = error.__cause__
+    if cause is None:
+        return str(error)
+    caused_by_load_error = isinstance(cause, LoadError)
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    exception = traceback.TracebackException.from_exception(cause)
+    frames = [
+        frame
+        for frame in exception.stack
+        if not any(part in frame.filename for part in _OWN_FRAMES)
+    ]
+    if caused_by_load_error and all("site-packages" in frame.filename for frame in frames):
+        return str(error)
+    stack = traceback.StackSummary.from_list(frames).format()
+    lines = [*stack, *exception.format_exception_only()]
+    return f"{error}\n\n{''.join(lines).rstrip()}"

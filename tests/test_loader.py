@@ -71,6 +71,13 @@ def test_a_python_file_and_a_module_attribute_are_one_agent(
     assert list(find_agents("loader_file:root_agent").agents) == ["inside"]
 
 
+def test_the_file_of_an_agent_folder_is_found_from_inside_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(write(tmp_path, "loader_inside", AGENT))
+    assert list(find_agents("agent.py").agents) == ["loader_inside"]
+
+
 def test_a_broken_agent_is_named_with_its_own_error_as_the_cause(tmp_path: Path) -> None:
     write(tmp_path, "loader_good", AGENT)
     write(tmp_path, "loader_broken", "import no_such_module_at_all")
@@ -82,7 +89,7 @@ def test_a_broken_agent_is_named_with_its_own_error_as_the_cause(tmp_path: Path)
 @pytest.mark.parametrize(
     ("target", "told"),
     [
-        ("missing", "is no folder"),
+        ("missing", "is not a folder"),
         ("missing_module:agent", "cannot load missing_module:agent"),
         ("json:dumps", "must be an agent, a workflow, an App or a Runner, got function"),
         ("json:nothing", "cannot load json:nothing"),

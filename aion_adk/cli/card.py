@@ -6,13 +6,13 @@ from typing import Any
 import click
 from a2a.server.request_handlers.response_helpers import agent_card_to_dict
 
-from aion_adk.cli.loading import found_at
 from aion_adk.directory import directory_of
+from aion_adk.loader import found_at
 from aion_adk.options import ServerOptions
 
 
 def print_card(path: str, *, public_url: str | None) -> None:
-    """The card as it would be served; for several agents an object of cards by name."""
+    """Prints the card as it would be served; for several agents an object of cards by name."""
     found = found_at(path)
     try:
         app = directory_of(

@@ -1,4 +1,4 @@
-"""Checks agents the way a client would: load, card, one turn."""
+"""Checks agents as a client would use them: load, card, one turn."""
 
 import asyncio
 import logging
@@ -10,10 +10,9 @@ from a2a.types import Message, Part, Role, SendMessageRequest, StreamResponse, T
 from a2a.utils.errors import A2AError
 
 from aion_adk.app import A2AApp
-from aion_adk.cli.loading import explanation
-from aion_adk.cli.view import printable
+from aion_adk.cli.terminal import printable
 from aion_adk.errors import LoadError
-from aion_adk.loader import find_agents
+from aion_adk.loader import explanation, find_agents
 from aion_adk.options import ServerOptions
 from aion_adk.server import app_of
 from aion_adk.stamp import new_id
@@ -28,21 +27,21 @@ _URL = "http://check.invalid"
 
 
 def check_agents(path: str, *, message: str | None) -> int:
-    """Checks each agent found and says how it went; 1 if anything did not work."""
+    """Checks each agent and prints the results; returns 1 if anything did not work."""
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", level=logging.ERROR)
     try:
         found = find_agents(path)
     except LoadError as error:
-        _tell(False, explanation(error))
+        _print_result(False, explanation(error))
         return 1
     good = True
     for name, agent in found.agents.items():
         click.secho(name, bold=True)
-        _tell(True, "loads")
+        _print_result(True, "loads")
         own = found.options.get(name, ServerOptions())
         app = app_of(agent, ServerOptions(public_url=_URL).over(own))
         count = len(app.card.skills)
-        _tell(True, f"has a card with {count} {'skill' if count == 1 else 'skills'}")
+        _print_result(True, f"has a card with {count} {'skill' if count == 1 else 'skills'}")
         if message is not None:
             good &= asyncio.run(_turn_works(app, message))
     return 0 if good else 1
@@ -51,21 +50,21 @@ def check_agents(path: str, *, message: str | None) -> int:
 async def _turn_works(app: A2AApp, text: str) -> bool:
     async with app.running():
         try:
-            frame = await _answer(app, text)
+            frame = await _last_frame(app, text)
         except A2AError as error:
-            _tell(False, f"refuses the message: {error}")
+            _print_result(False, f"refuses the message: {error}")
             return False
     if frame.HasField("message"):
-        _tell(True, f"answers: {_start_of(frame.message)}")
+        _print_result(True, f"answers: {_start_of(frame.message)}")
         return True
     status = frame.task.status
     good = status.state in _GOOD_STATES
     state = TaskState.Name(status.state).removeprefix("TASK_STATE_").replace("_", " ").lower()
-    _tell(good, f"a turn ends {state}: {_start_of(status.message)}")
+    _print_result(good, f"a turn ends {state}: {_start_of(status.message)}")
     return good
 
 
-async def _answer(app: A2AApp, text: str) -> StreamResponse:
+async def _last_frame(app: A2AApp, text: str) -> StreamResponse:
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url=_URL, timeout=None) as http:
         config = ClientConfig(httpx_client=http, streaming=False)
@@ -82,6 +81,6 @@ def _start_of(message: Message) -> str:
     return text if len(text) <= _LONGEST_REPLY else f"{text[:_LONGEST_REPLY]}…"
 
 
-def _tell(good: bool, text: str) -> None:
+def _print_result(good: bool, text: str) -> None:
     mark = click.style("✓", fg="green") if good else click.style("✗", fg="red")
     click.echo(f"  {mark} {text}", err=not good)

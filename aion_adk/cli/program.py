@@ -151,9 +151,9 @@ def send(
         raise click.UsageError("nothing to send: give TEXT, --file or --data")
     if not url.startswith(("http://", "https://")):
         raise click.BadParameter("must begin with http:// or https://", param_hint="URL")
-    from aion_adk.cli.send import Outgoing, send_message
+    from aion_adk.cli.send import Draft, send_message
 
-    message = Outgoing(
+    message = Draft(
         text=sys.stdin.read() if text == "-" else text,
         files=files,
         data=None if data is None else _parsed(data),

@@ -1,4 +1,4 @@
-"""Sends one message to an A2A agent and shows the answer."""
+"""Sends one message to an A2A agent and prints the answer."""
 
 import asyncio
 import mimetypes
@@ -15,21 +15,26 @@ from a2a.types import Message, Part, Role, SendMessageRequest, TaskState
 from a2a.utils.errors import A2AError
 from google.protobuf.json_format import MessageToJson
 
-from aion_adk.cli.invocation import command
+from aion_adk.cli.terminal import (
+    QuietView,
+    View,
+    printable_json,
+    program_name,
+    view_for_terminal,
+)
 from aion_adk.cli.transcript import COMPLETED, NO_ANSWER, WAITING, Transcript
-from aion_adk.cli.view import QuietView, View, printable_json, view_for_terminal
 from aion_adk.stamp import new_id
 from aion_adk.values import to_value
 
 INTERRUPTED = 130
 
-# A turn may think for long; only connecting is quick.
+# An answer may take long; only connecting is quick.
 _TIMEOUT = httpx.Timeout(None, connect=10)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outgoing:
-    """What to send, and to which conversation or task."""
+class Draft:
+    """A message to send, and the conversation or task that it belongs to."""
 
     text: str | None
     files: tuple[Path, ...]
@@ -41,19 +46,19 @@ class Outgoing:
 
 def send_message(
     url: str,
-    outgoing: Outgoing,
+    draft: Draft,
     *,
     stream: bool,
     headers: Mapping[str, str],
     save_to: Path,
     as_json: bool,
 ) -> int:
-    """Sends and shows; returns the exit code."""
+    """Returns the exit code."""
     view = view_for_terminal()
     transcript = Transcript(QuietView() if as_json else view, save_to=None if as_json else save_to)
 
     async def exchange() -> None:
-        request = SendMessageRequest(message=message_of(outgoing))
+        request = SendMessageRequest(message=message_of(draft))
         async with connected(url, stream=stream, headers=headers) as client:
             async for frame in client.send_message(request):
                 if as_json:
@@ -70,21 +75,21 @@ def send_message(
         view.problem(f"Stopped listening; task {transcript.task_id or '(unknown)'} goes on.")
         return INTERRUPTED
     transcript.end()
-    tell_what_next(view, url, transcript)
+    print_next_step(view, url, transcript)
     return transcript.exit_code
 
 
-def message_of(outgoing: Outgoing) -> Message:
-    parts = [Part(text=outgoing.text)] if outgoing.text is not None else []
-    parts += map(file_part, outgoing.files)
-    if outgoing.has_data:
-        parts.append(Part(data=to_value(outgoing.data)))
+def message_of(draft: Draft) -> Message:
+    parts = [Part(text=draft.text)] if draft.text is not None else []
+    parts += map(file_part, draft.files)
+    if draft.has_data:
+        parts.append(Part(data=to_value(draft.data)))
     return Message(
         message_id=new_id(),
         role=Role.ROLE_USER,
         parts=parts,
-        context_id=outgoing.context_id,
-        task_id=outgoing.task_id,
+        context_id=draft.context_id,
+        task_id=draft.task_id,
     )
 
 
@@ -108,7 +113,7 @@ async def connected(
 
 
 def reason_of(error: Exception, url: str) -> str:
-    """One line about what went wrong between here and the server."""
+    """What went wrong between here and the server, in one line."""
     cause = error.__cause__ or error
     match cause:
         case httpx.ConnectError() | httpx.ConnectTimeout():
@@ -131,15 +136,15 @@ def reason_of(error: Exception, url: str) -> str:
             return f"The server refuses: {' '.join(str(error).split())}"
 
 
-def tell_what_next(view: View, url: str, transcript: Transcript) -> None:
-    """The state if it is not the usual one, and the command that goes on from here.
+def print_next_step(view: View, url: str, transcript: Transcript) -> None:
+    """Prints how to continue, and the state if the task did not complete.
 
-    The server chose the ids, and a shell may get to read them.
+    The server chose the ids, and the command may be pasted into a shell: they are quoted.
     """
     state = TaskState.Name(transcript.state).removeprefix("TASK_STATE_").replace("_", " ").lower()
     if transcript.exit_code == WAITING:
         view.note(f"\nThe task waits ({state}). Answer it with:")
-        view.note(f'  {command()} send {quote(url)} "…" --task {quote(transcript.task_id)}')
+        view.note(f'  {program_name()} send {quote(url)} "…" --task {quote(transcript.task_id)}')
     elif transcript.exit_code == NO_ANSWER:
         view.problem("The answer ended before the task did.")
     elif transcript.exit_code != COMPLETED:

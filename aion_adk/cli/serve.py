@@ -1,4 +1,4 @@
-"""Serves the agents of a folder or a module."""
+"""Serves agents until the process is told to stop."""
 
 import logging
 import socket
@@ -10,15 +10,15 @@ import click
 import uvicorn
 
 from aion_adk.address import reachable
-from aion_adk.cli.invocation import command
-from aion_adk.cli.loading import found_at
+from aion_adk.cli.terminal import program_name
 from aion_adk.directory import Directory, Listing, directory_of
 from aion_adk.errors import LoadError
+from aion_adk.loader import found_at
 from aion_adk.options import ServerOptions
 
 
 def serve_agents(path: str, *, host: str, port: int, options: dict[str, Any]) -> None:
-    """Loads, listens, tells where, and serves until the process is told to stop."""
+    """Loads the agents, prints their addresses, and serves them."""
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", level=logging.WARNING)
     found = found_at(path)
     try:
@@ -37,7 +37,7 @@ def serve_agents(path: str, *, host: str, port: int, options: dict[str, Any]) ->
 
 
 class AnnouncingServer(uvicorn.Server):
-    """Says what is served once it is."""
+    """Prints `text` once it accepts connections."""
 
     def __init__(self, config: uvicorn.Config, text: Callable[[], str]) -> None:
         super().__init__(config)
@@ -60,7 +60,7 @@ def announcement(app: Directory, url: str) -> str:
             "",
             *(f"  {listing.name:{width}}  {_where(listing, url)}" for listing in listings),
             "",
-            f'Try:   {command()} send {first} "hello"',
+            f'Try:   {program_name()} send {first} "hello"',
             "Stop:  Ctrl+C",
         ]
     )

@@ -1,4 +1,4 @@
-"""Shows the frames of an answer: each text once, each file saved, the end as an exit code."""
+"""Prints the frames of an answer: each text once, files saved, the end as an exit code."""
 
 from pathlib import Path
 
@@ -14,8 +14,7 @@ from a2a.types import (
 )
 
 from aion_adk.cli.downloads import save
-from aion_adk.cli.speech import Speech
-from aion_adk.cli.view import View
+from aion_adk.cli.terminal import StreamedTexts, View
 from aion_adk.delta import is_thought_delta, is_transitory
 from aion_adk.parts import FUNCTION_CALL, adk_type_of
 from aion_adk.values import to_plain
@@ -27,14 +26,14 @@ _RUNNING_STATES = (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING)
 
 
 class Transcript:
-    """Reads frames in order; afterwards it knows the task, the context and how it ended."""
+    """Prints frames in order; keeps the task, its context and how it ended."""
 
     def __init__(self, view: View, *, save_to: Path | None) -> None:
         self.task_id = ""
         self.context_id = ""
         self.state = TaskState.TASK_STATE_UNSPECIFIED
         self._view = view
-        self._speech = Speech(view)
+        self._texts = StreamedTexts(view)
         self._save_to = save_to
         self._shown: set[str] = set()
         self._unfinished: dict[str, Artifact] = {}
@@ -66,8 +65,8 @@ class Transcript:
                 pass
 
     def end(self) -> None:
-        """Shows what no last chunk came for."""
-        self._speech.end_all()
+        """Prints what has not had its last chunk."""
+        self._texts.end_all()
         for artifact_id in list(self._unfinished):
             self._finish_artifact(artifact_id)
         self._view.end_line()
@@ -95,7 +94,7 @@ class Transcript:
             return
         self._shown.add(message.message_id)
         text = "".join(part.text for part in message.parts)
-        if not self._speech.has_said(text):
+        if not self._texts.contain(text):
             self._view.end_line()
             self._view.answer(text)
             self._view.end_line()
@@ -107,10 +106,10 @@ class Transcript:
         if is_thought_delta(artifact.artifact_id):
             return
         if not update.append:
-            self._speech.end(artifact.artifact_id)
-        self._say(artifact)
+            self._texts.end(artifact.artifact_id)
+        self._add_text(artifact)
         if update.last_chunk:
-            self._speech.end(artifact.artifact_id)
+            self._texts.end(artifact.artifact_id)
         if is_transitory(artifact.artifact_id):
             return
         self._shown.add(artifact.artifact_id)
@@ -122,18 +121,18 @@ class Transcript:
         if update.last_chunk:
             self._finish_artifact(artifact.artifact_id)
 
-    def _say(self, artifact: Artifact) -> None:
+    def _add_text(self, artifact: Artifact) -> None:
         text = "".join(part.text for part in artifact.parts)
         heading = "" if is_transitory(artifact.artifact_id) else f"{artifact.name}:"
         if text:
-            self._speech.say(artifact.artifact_id, text, heading=heading)
+            self._texts.add(artifact.artifact_id, text, heading=heading)
 
     def _finish_artifact(self, artifact_id: str) -> None:
         self._attachments(self._unfinished.pop(artifact_id))
 
     def _artifact(self, artifact: Artifact) -> None:
-        self._say(artifact)
-        self._speech.end(artifact.artifact_id)
+        self._add_text(artifact)
+        self._texts.end(artifact.artifact_id)
         whole = Artifact(name=artifact.name)
         _append(whole, artifact)
         self._attachments(whole)
