@@ -1,4 +1,4 @@
-"""The address a client reaches a server by."""
+"""The addresses by which clients reach a server."""
 
 import ipaddress
 from functools import lru_cache
@@ -33,7 +33,7 @@ def public_base_url(public_url: str) -> str:
 
 @lru_cache(maxsize=256)
 def reachable(url: str) -> str:
-    """`url` with the loopback address in place of one that means every interface."""
+    """`url`, with the loopback address in place of 0.0.0.0 or [::]."""
     parts = urlsplit(url)
     version = _unspecified(parts.hostname or "")
     if version:
@@ -47,7 +47,7 @@ def host_and_port(host: str, port: int) -> str:
 
 
 def _unspecified(host: str) -> int | None:
-    """The IP version of an address that means every interface, None for any other host."""
+    """The IP version if `host` is 0.0.0.0 or [::], which mean every interface."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

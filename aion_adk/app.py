@@ -17,8 +17,8 @@ from aion_adk.lifespan import fewer_collections, on_stop_signal
 logger = logging.getLogger(__name__)
 
 Close = Callable[[], Awaitable[None]]
-Beside = Callable[[], contextlib.AbstractAsyncContextManager[int | None]]
-"""Serves on another port while the app runs; yields the port."""
+ServeGrpc = Callable[[], contextlib.AbstractAsyncContextManager[int | None]]
+"""Serves gRPC inside the block; yields the port."""
 
 
 class A2AApp(Starlette):
@@ -37,7 +37,7 @@ class A2AApp(Starlette):
         open: Callable[[], Awaitable[None]],
         begin_shutdown: Callable[[], None],
         closing: list[tuple[str, Close]],
-        grpc: Beside | None = None,
+        grpc: ServeGrpc | None = None,
     ) -> None:
         super().__init__(routes=routes, middleware=middleware, lifespan=lambda _: self.running())
         self.router.redirect_slashes = False
@@ -50,7 +50,7 @@ class A2AApp(Starlette):
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncGenerator[None, None]:
-        """Serves inside the block, gRPC too, and closes what the agent holds after it."""
+        """Serves inside the block, gRPC too; then closes the app."""
         await self._open()
         async with self._grpc() as self.grpc_port:
             try:
@@ -78,15 +78,17 @@ def closing_of(root: BaseNode | None, *, stores: list[object]) -> list[tuple[str
     """How to close what `Runner.close()` leaves open: agents with `aclose`, and the stores."""
     nodes = {id(node): node for node, _ in nodes_of(root)} if root else {}
     closing = [(node.name, getattr(node, "aclose", None)) for node in nodes.values()]
-    closing += [
-        (type(store).__name__, getattr(store, "aclose", None) or getattr(store, "close", None))
-        for store in stores
-    ]
+    for store in stores:
+        close = getattr(store, "aclose", None) or getattr(store, "close", None)
+        closing.append((type(store).__name__, close))
     return [(name, close) for name, close in closing if close]
 
 
 class _AtPrefix:
-    """Serves a mounted app's root at the prefix itself, where Starlette would redirect."""
+    """Serves a mounted app's root at the prefix itself, where Starlette would redirect.
+
+    It is a class because Starlette calls a function with a request, not as an ASGI app.
+    """
 
     def __init__(self, app: ASGIApp, prefix: str) -> None:
         self._app = app

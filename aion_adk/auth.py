@@ -1,4 +1,4 @@
-"""Who is calling: one check, the same on every binding."""
+"""Authentication, the same on every binding."""
 
 import inspect
 import logging
@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 logger = logging.getLogger(__name__)
 
 Authenticate = Callable[[Mapping[str, str]], str | Awaitable[str | None] | None]
-"""Given the headers of a call, under lower-case names, returns the caller's name; None refuses."""
+"""Returns the caller's name, given the headers of a call under lower-case names; None refuses."""
 
 BEARER = {
     "bearer": SecurityScheme(http_auth_security_scheme=HTTPAuthSecurityScheme(scheme="Bearer"))
@@ -24,7 +24,7 @@ UNAUTHENTICATED = "The call has no valid credentials."
 
 
 async def caller_name(authenticate: Authenticate, headers: Mapping[str, str]) -> str | None:
-    """The verified name; a check that breaks lets nobody in."""
+    """The verified name; None if the check fails with an error."""
     try:
         name = authenticate(headers)
         return await name if inspect.isawaitable(name) else name
@@ -34,9 +34,9 @@ async def caller_name(authenticate: Authenticate, headers: Mapping[str, str]) ->
 
 
 class Authentication:
-    """ASGI middleware that lets in whom `authenticate` knows; the card is for everyone.
+    """ASGI middleware that refuses callers unknown to `authenticate`; the card is for everyone.
 
-    `refusals` are answers in the words of other protocols, by the paths that those begin with.
+    `refusals` are the bodies of other protocols' answers, by the beginning of their paths.
     """
 
     def __init__(
@@ -61,11 +61,8 @@ class Authentication:
             await self._app(scope, receive, send)
         else:
             path = scope["path"].removeprefix(scope.get("root_path", ""))
-            await self._refusal_at(path)(scope, receive, send)
-
-    def _refusal_at(self, path: str) -> Response:
-        matching = (self._refusals[start] for start in self._refusals if path.startswith(start))
-        return next(matching, _refusal)
+            refusals = (self._refusals[start] for start in self._refusals if path.startswith(start))
+            await next(refusals, _refusal)(scope, receive, send)
 
 
 def _refusal_with(body: Mapping[str, Any]) -> Response:

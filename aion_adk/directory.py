@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from importlib.resources import files
+from pathlib import Path
 from string import Template
 from types import MappingProxyType
 
@@ -20,7 +20,7 @@ from aion_adk.card import Servable
 from aion_adk.options import ServerOptions
 from aion_adk.server import app_of
 
-_PAGE = Template(files("aion_adk").joinpath("directory.html").read_text())
+_PAGE = Template(Path(__file__).with_name("directory.html").read_text())
 _SECURITY = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
     "X-Content-Type-Options": "nosniff",
@@ -30,7 +30,7 @@ _SECURITY = {
 
 @dataclass(frozen=True)
 class Listing:
-    """An agent and the path it is served under, the empty one at the root."""
+    """An agent and the path it is served under; an empty path is the root."""
 
     name: str
     path: str
@@ -80,15 +80,17 @@ def directory_of(
 ) -> Directory:
     """Each agent under `/a2a/<name>`; a single one at the root when not `several`.
 
-    `own_options` are an agent's own, where `options` have their defaults.
+    An agent's `own_options` apply where `options` have their defaults.
     """
     if options.grpc_port and len(agents) > 1:
         raise ValueError("grpc_port is the port of one agent; 0 gives each a free one")
     listings: list[Listing] = []
     for name, agent in agents.items():
         path = f"/a2a/{name}" if several else ""
-        mine = options.over(own_options.get(name, options))
-        listings.append(Listing(name, path, app_of(agent, _options_at(path, mine))))
+        merged = options.over(own_options.get(name, options))
+        if merged.public_url:
+            merged = replace(merged, public_url=f"{public_base_url(merged.public_url)}{path}")
+        listings.append(Listing(name, path, app_of(agent, merged)))
     return Directory(listings, options)
 
 
@@ -108,28 +110,20 @@ def listing_json(listings: Sequence[Listing], base_url: str) -> dict[str, object
 
 def listing_page(listings: Sequence[Listing], base_url: str) -> str:
     count = "1 agent" if len(listings) == 1 else f"{len(listings)} agents"
-    items = "\n".join(_item(listing, base_url) for listing in listings)
-    return _PAGE.substitute(count=count, base_url=escape(base_url), items=items)
-
-
-def _item(listing: Listing, base_url: str) -> str:
-    url, card = escape(listing.url(base_url)), listing.app.card
-    skills = "".join(
-        f'<li title="{escape(skill.description)}">{escape(skill.name)}</li>'
-        for skill in card.skills[1:]
-    )
-    return (
-        f"<article><h2>{escape(listing.name)}</h2><p>{escape(card.description)}</p>"
-        + (f"<ul>{skills}</ul>" if skills else "")
-        + f'<p><a href="{url}{AGENT_CARD_WELL_KNOWN_PATH}">Agent card</a></p>'
-        f"<pre>aion-adk send {url} &quot;hello&quot;</pre></article>"
-    )
-
-
-def _options_at(path: str, options: ServerOptions) -> ServerOptions:
-    if not options.public_url:
-        return options
-    return replace(options, public_url=f"{public_base_url(options.public_url)}{path}")
+    items: list[str] = []
+    for listing in listings:
+        url, card = escape(listing.url(base_url)), listing.app.card
+        skills = "".join(
+            f'<li title="{escape(skill.description)}">{escape(skill.name)}</li>'
+            for skill in card.skills[1:]
+        )
+        items.append(
+            f"<article><h2>{escape(listing.name)}</h2><p>{escape(card.description)}</p>"
+            + (f"<ul>{skills}</ul>" if skills else "")
+            + f'<p><a href="{url}{AGENT_CARD_WELL_KNOWN_PATH}">Agent card</a></p>'
+            f"<pre>aion-adk send {url} &quot;hello&quot;</pre></article>"
+        )
+    return _PAGE.substitute(count=count, base_url=escape(base_url), items="\n".join(items))
 
 
 def _prefers_json(accept: str) -> bool:

@@ -1,14 +1,15 @@
-"""What a client learns of a server: the card, and what of it depends on who asks from where."""
+"""The agent card and the extended card, with the address that the client used."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
+from copy import deepcopy
 from functools import lru_cache
 from urllib.parse import urlsplit
 
 from a2a.server.context import ServerCallContext
 from a2a.server.routes import create_agent_card_routes
 from a2a.server.routes.common import DefaultServerCallContextBuilder
-from a2a.types import AgentCapabilities, AgentCard, AgentInterface, SecurityScheme
+from a2a.types import AgentCapabilities, AgentCard, AgentInterface
 from a2a.utils.constants import AGENT_CARD_WELL_KNOWN_PATH
 from starlette.requests import Request
 from starlette.responses import Response
@@ -25,16 +26,16 @@ _CARDS_KEPT = 64
 _BASE_URL = "base_url"
 
 
-class CallContexts(DefaultServerCallContextBuilder):
-    """Calls over HTTP, with the address that the client used where an extended card may need it."""
+class HttpCallContexts(DefaultServerCallContextBuilder):
+    """Adds the address that the client used, if an extended card may need it."""
 
     def __init__(self, options: ServerOptions) -> None:
         self._trust_proxy_headers = options.trust_proxy_headers
-        self._address_matters = callable(options.extended_card)
+        self._needs_address = callable(options.extended_card)
 
     def build(self, request: Request) -> ServerCallContext:
         call = super().build(request)
-        if self._address_matters:
+        if self._needs_address:
             trusting = self._trust_proxy_headers
             call.state[_BASE_URL] = base_url_of(request, trust_proxy_headers=trusting)
         return call
@@ -57,36 +58,25 @@ def card_of(agent: Servable, options: ServerOptions) -> AgentCard:
         ),
     )
     if options.authenticate is not None:
-        declare_security(card, options.security_schemes or BEARER)
+        for name, scheme in (options.security_schemes or BEARER).items():
+            card.security_schemes[name].CopyFrom(scheme)
+            # One requirement for each scheme: any one of them is enough.
+            card.security_requirements.add().schemes[name].SetInParent()
     return card
 
 
-def declare_security(card: AgentCard, schemes: Mapping[str, SecurityScheme]) -> None:
-    """Any one of the schemes will do."""
-    for name, scheme in schemes.items():
-        card.security_schemes[name].CopyFrom(scheme)
-        card.security_requirements.add().schemes[name].SetInParent()
-
-
 def interfaces_at(url: str, options: ServerOptions) -> list[AgentInterface]:
-    """What is served at `url`, preferred first; clients of 1.0 never reach the 0.3 entries."""
+    """What is served at `url`, preferred first; clients of 1.0 ignore the 0.3 entries."""
     interfaces = [jsonrpc_interface(url), rest_interface(url)]
     if options.list_grpc and options.grpc_port:
-        interfaces.append(grpc_interface(url, options.grpc_port))
+        address = host_and_port(urlsplit(url).hostname or "", options.grpc_port)
+        grpc = AgentInterface(url=address, protocol_binding="GRPC", protocol_version="1.0")
+        interfaces.append(grpc)
     if options.list_v0_3:
-        interfaces += [_as_v0_3(interface) for interface in interfaces]
+        for interface in tuple(interfaces):
+            interfaces.append(deepcopy(interface))
+            interfaces[-1].protocol_version = "0.3"
     return interfaces
-
-
-def grpc_interface(url: str, port: int) -> AgentInterface:
-    address = host_and_port(urlsplit(url).hostname or "", port)
-    return AgentInterface(url=address, protocol_binding="GRPC", protocol_version="1.0")
-
-
-def _as_v0_3(interface: AgentInterface) -> AgentInterface:
-    return AgentInterface(
-        url=interface.url, protocol_binding=interface.protocol_binding, protocol_version="0.3"
-    )
 
 
 def card_routes(card: AgentCard, options: ServerOptions) -> list[BaseRoute]:
@@ -95,7 +85,9 @@ def card_routes(card: AgentCard, options: ServerOptions) -> list[BaseRoute]:
 
     @lru_cache(maxsize=_CARDS_KEPT)
     def endpoint_at(url: str) -> Callable[[Request], Awaitable[Response]]:
-        return _card_endpoint(card if fixed else card_at(url, card, options))
+        served = card if fixed else card_at(url, card, options)
+        (route,) = create_agent_card_routes(served, cache_control="public, max-age=60")
+        return route.endpoint
 
     async def agent_card(request: Request) -> Response:
         url = base_url_of(request, trust_proxy_headers=options.trust_proxy_headers)
@@ -106,8 +98,7 @@ def card_routes(card: AgentCard, options: ServerOptions) -> list[BaseRoute]:
 
 def card_at(url: str, card: AgentCard, options: ServerOptions) -> AgentCard:
     """A copy of `card` with the interfaces that a client finds at `url`."""
-    copy = AgentCard()
-    copy.CopyFrom(card)
+    copy = deepcopy(card)
     del copy.supported_interfaces[:]
     copy.supported_interfaces.extend(interfaces_at(url, options))
     return copy
@@ -133,8 +124,3 @@ def extended_card_for(
 
 def _address_is_fixed(options: ServerOptions) -> bool:
     return options.card is not None or options.public_url is not None
-
-
-def _card_endpoint(card: AgentCard) -> Callable[[Request], Awaitable[Response]]:
-    (route,) = create_agent_card_routes(card, cache_control="public, max-age=60")
-    return route.endpoint

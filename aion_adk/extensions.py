@@ -1,4 +1,4 @@
-"""A2A extensions: which are active in a call, and telling the caller so."""
+"""The answer's headers that name the A2A extensions which are active in a call."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -15,7 +15,7 @@ _RAW_NAMES = frozenset(name.encode() for name in _NAMES)
 def answer_headers(
     headers: Mapping[str, str], *, declared: Iterable[AgentExtension]
 ) -> dict[str, str]:
-    """The extensions asked for that the agent has, under the name they were asked with."""
+    """The requested extensions that the agent has, under the name of the request's header."""
     uris = [extension.uri for extension in declared]
     answer: dict[str, str] = {}
     for name in _NAMES:
@@ -26,30 +26,26 @@ def answer_headers(
 
 
 class ExtensionHeaders:
-    """ASGI middleware that answers with the extensions that are active."""
+    """ASGI middleware that names the active extensions in the headers of the answer."""
 
     def __init__(self, app: ASGIApp, declared: Sequence[AgentExtension]) -> None:
         self._app = app
         self._declared = declared
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        echoed = self._echoed(scope)
-        if not echoed:
+        requested = scope["type"] == "http" and not _RAW_NAMES.isdisjoint(
+            name for name, _ in scope["headers"]
+        )
+        if not requested or not self._declared:
             await self._app(scope, receive, send)
             return
+        headers = Headers(scope=scope)
+        joined = {name: ", ".join(headers.getlist(name)) for name in _NAMES}
+        active = answer_headers(joined, declared=self._declared)
 
         async def send_with_extensions(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(echoed)
+                MutableHeaders(scope=message).update(active)
             await send(message)
 
         await self._app(scope, receive, send_with_extensions)
-
-    def _echoed(self, scope: Scope) -> dict[str, str]:
-        if scope["type"] != "http" or not self._declared:
-            return {}
-        if _RAW_NAMES.isdisjoint(name for name, _ in scope["headers"]):
-            return {}
-        headers = Headers(scope=scope)
-        joined = {name: ", ".join(headers.getlist(name)) for name in _NAMES}
-        return answer_headers(joined, declared=self._declared)

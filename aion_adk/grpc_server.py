@@ -1,4 +1,4 @@
-"""The gRPC side of a server: the same handler as on HTTP, on a port of its own."""
+"""Serves gRPC on a port of its own, with the same handler as HTTP."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -33,8 +33,8 @@ _OPTIONS = (
 )
 
 
-class CallContexts(DefaultGrpcServerCallContextBuilder):
-    """Calls with their metadata as headers, as on HTTP, and in a version that is served."""
+class GrpcCallContexts(DefaultGrpcServerCallContextBuilder):
+    """Adds the metadata as headers, as on HTTP; refuses versions that are not served."""
 
     def __init__(self, *, major: str) -> None:
         self._major = major
@@ -48,7 +48,7 @@ class CallContexts(DefaultGrpcServerCallContextBuilder):
         headers = headers_of(context.invocation_metadata())
         call.state["headers"] = headers
         version = headers.get(VERSION_HEADER.lower())
-        # The package of the service says which version is spoken when the caller does not.
+        # Without the header, the package of the service determines the version.
         if version and version.split(".")[0] != self._major:
             raise VersionNotSupportedError(f"A2A version '{version}' is not supported here.")
         return call
@@ -64,8 +64,8 @@ def headers_of(metadata: Any) -> dict[str, str]:
     return headers
 
 
-class Doorway(grpc.aio.ServerInterceptor):
-    """Asks who is calling, and answers with the active extensions in the initial metadata."""
+class CallInterceptor(grpc.aio.ServerInterceptor):
+    """Authenticates the caller, and names the active extensions in the initial metadata."""
 
     def __init__(
         self, *, extensions: Sequence[AgentExtension], authenticate: Authenticate | None
@@ -79,38 +79,35 @@ class Doorway(grpc.aio.ServerInterceptor):
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Any:
         method = await continuation(handler_call_details)
-        return _entered(method, self._enter) if method else method
+        if not method:
+            return method
+        coders = {
+            "request_deserializer": method.request_deserializer,
+            "response_serializer": method.response_serializer,
+        }
 
-    async def _enter(self, context: "grpc.aio.ServicerContext[Any, Any]") -> None:
+        async def stream(request: Any, context: Any) -> AsyncGenerator[Any, None]:
+            await self._begin(context)
+            async for item in method.unary_stream(request, context):
+                yield item
+
+        async def unary(request: Any, context: Any) -> Any:
+            await self._begin(context)
+            return await method.unary_unary(request, context)
+
+        if method.response_streaming:
+            return grpc.unary_stream_rpc_method_handler(stream, **coders)
+        return grpc.unary_unary_rpc_method_handler(unary, **coders)
+
+    async def _begin(self, context: "grpc.aio.ServicerContext[Any, Any]") -> None:
         headers = headers_of(context.invocation_metadata())
         if self._authenticate:
             name = await caller_name(self._authenticate, headers)
             if not name:
                 await context.abort(grpc.StatusCode.UNAUTHENTICATED, UNAUTHENTICATED)
             _caller.set(name)
-        if echoed := answer_headers(headers, declared=self._extensions):
-            await context.send_initial_metadata(tuple(echoed.items()))
-
-
-def _entered(method: Any, enter: Callable[[Any], Awaitable[None]]) -> Any:
-    """The method of a service, with `enter` called before it."""
-    coders = {
-        "request_deserializer": method.request_deserializer,
-        "response_serializer": method.response_serializer,
-    }
-
-    async def stream(request: Any, context: Any) -> AsyncGenerator[Any, None]:
-        await enter(context)
-        async for item in method.unary_stream(request, context):
-            yield item
-
-    async def unary(request: Any, context: Any) -> Any:
-        await enter(context)
-        return await method.unary_unary(request, context)
-
-    if method.response_streaming:
-        return grpc.unary_stream_rpc_method_handler(stream, **coders)
-    return grpc.unary_unary_rpc_method_handler(unary, **coders)
+        if active := answer_headers(headers, declared=self._extensions):
+            await context.send_initial_metadata(tuple(active.items()))
 
 
 @asynccontextmanager
@@ -125,16 +122,16 @@ async def grpc_serving(
 ) -> AsyncGenerator[int, None]:
     """Serves A2A 1.0 and 0.3 on `address` (host:port); yields the port.
 
-    On the way out running calls get `grace` seconds.
+    At the end running calls get `grace` seconds.
     """
-    doorway = Doorway(extensions=extensions, authenticate=authenticate)
+    interceptor = CallInterceptor(extensions=extensions, authenticate=authenticate)
     server = grpc.aio.server(
-        interceptors=[doorway],
+        interceptors=[interceptor],
         options=[*_OPTIONS, ("grpc.max_receive_message_length", max_request_bytes)],
     )
-    current = GrpcHandler(handler, CallContexts(major="1"))
+    current = GrpcHandler(handler, GrpcCallContexts(major="1"))
     a2a_pb2_grpc.add_A2AServiceServicer_to_server(current, server)  # pyright: ignore[reportUnknownMemberType]  # generated
-    legacy = CompatGrpcHandler(handler, CallContexts(major="0"))
+    legacy = CompatGrpcHandler(handler, GrpcCallContexts(major="0"))
     a2a_v0_3_pb2_grpc.add_A2AServiceServicer_to_server(legacy, server)  # pyright: ignore[reportUnknownMemberType]  # generated
     port = server.add_insecure_port(address)
     await server.start()

@@ -7,13 +7,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 COMMENT = b": heartbeat\n\n"
 
-# sse-starlette, which a2a-sdk's routes answer with, has an interval of its own that no route
-# can set.
+# The comment of sse-starlette, which a2a-sdk's routes use; no route can set its interval.
 _PING = b": ping"
 
 
 class Heartbeats:
-    """ASGI middleware: an event stream that was silent for `seconds` gets a comment; 0 for none."""
+    """ASGI middleware that sends a comment after `seconds` without an event; 0 for none."""
 
     def __init__(self, app: ASGIApp, *, seconds: float) -> None:
         self._app = app
@@ -31,7 +30,7 @@ class Heartbeats:
 
 
 class _Stream:
-    """One answer on its way; until it is known to be an event stream, it passes untouched."""
+    """One response; only an event stream is changed."""
 
     def __init__(self, send: Send, *, seconds: float) -> None:
         self._send = send
@@ -40,7 +39,7 @@ class _Stream:
         self._sending = 0
         self._last_sent = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        self._beat: asyncio.Task[None] | None = None
+        self._heartbeat: asyncio.Task[None] | None = None
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -71,13 +70,13 @@ class _Stream:
             self._last_sent = asyncio.get_running_loop().time()
 
     def _schedule(self, seconds: float) -> None:
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._wake)
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._on_timer)
 
-    def _wake(self) -> None:
+    def _on_timer(self) -> None:
         loop = asyncio.get_running_loop()
         left = self._last_sent + self._seconds - loop.time()
         # A reader that has not taken the last write would not take a comment either.
         if left <= 0 and not self._sending:
-            beat = {"type": "http.response.body", "body": COMMENT, "more_body": True}
-            self._beat = loop.create_task(self._pass_on(beat))
+            comment = {"type": "http.response.body", "body": COMMENT, "more_body": True}
+            self._heartbeat = loop.create_task(self._pass_on(comment))
         self._schedule(left if left > 0 else self._seconds)

@@ -18,6 +18,7 @@ from aion_adk.card import Servable
 from aion_adk.drivers.registry import load_agent
 from aion_adk.errors import LoadError
 from aion_adk.options import ServerOptions
+from aion_adk.server import app_name_of
 from aion_adk.settings import SUFFIXES, read_settings
 
 # Frames that the author of an agent cannot do anything about.
@@ -51,26 +52,22 @@ def find_agents(target: str) -> FoundAgents:
             return _found(folder.parent, [folder.name], several=False)
         return _found(folder, [path.stem], several=False)
     if path.suffix in SUFFIXES and path.is_file():
-        return _configured(path)
+        # What the file refers to is found beside it.
+        _make_importable(path.resolve().parent)
+        settings = read_settings(path)
+        try:
+            agent = load_agent(settings.agent)
+        except LoadError as error:
+            raise LoadError(f"{path}: {error}") from error
+        return FoundAgents({agent.name: agent}, several=False)
     if ":" in target:
         _make_importable(Path.cwd())
         agent = _attribute(target)
-        name = _name_of(agent)
+        name = app_name_of(agent)
         return FoundAgents({name: agent}, several=False, options=_own_options(name, target))
     raise LoadError(
         f"{target} is not a folder, a python or configuration file, or module:attribute"
     )
-
-
-def _configured(path: Path) -> FoundAgents:
-    """The agent that a file describes; what it refers to is found beside the file."""
-    _make_importable(path.resolve().parent)
-    settings = read_settings(path)
-    try:
-        agent = load_agent(settings.agent)
-    except LoadError as error:
-        raise LoadError(f"{path}: {error}") from error
-    return FoundAgents({agent.name: agent}, several=False)
 
 
 def _make_importable(folder: Path) -> None:
@@ -98,7 +95,10 @@ def _found(folder: Path, names: Iterable[str], *, several: bool) -> FoundAgents:
     agents: dict[str, Servable] = {}
     options: dict[str, ServerOptions] = {}
     for name in names:
-        agents[name] = _load(folder, name)
+        try:
+            agents[name] = AgentLoader(str(folder.resolve())).load_agent(name)
+        except Exception as error:
+            raise LoadError(f"cannot load {name} from {folder}") from error
         options |= _own_options(name, name, f"{name}.agent")
     return FoundAgents(agents, several=several, options=options)
 
@@ -116,13 +116,6 @@ def _own_options(name: str, *targets: str) -> dict[str, ServerOptions]:
     return {}
 
 
-def _load(folder: Path, name: str) -> Servable:
-    try:
-        return AgentLoader(str(folder.resolve())).load_agent(name)
-    except Exception as error:
-        raise LoadError(f"cannot load {name} from {folder}") from error
-
-
 def _attribute(target: str) -> Servable:
     module_name, _, attribute = target.partition(":")
     if "" not in sys.path and str(Path.cwd()) not in sys.path:
@@ -138,10 +131,6 @@ def _attribute(target: str) -> Servable:
             f"{target} must be an agent, a workflow, an App or a Runner, got {type(found).__name__}"
         )
     return found
-
-
-def _name_of(agent: Servable) -> str:
-    return agent.app_name if isinstance(agent, Runner) else agent.name
 
 
 def found_at(path: str) -> FoundAgents:

@@ -1,4 +1,4 @@
-"""Serves an agent over A2A: wiring only."""
+"""Builds the server of an agent."""
 
 import functools
 from typing import Unpack
@@ -17,10 +17,10 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import BaseRoute, Route
 
 from aion_adk.address import host_and_port
-from aion_adk.app import A2AApp, Beside, closing_of
+from aion_adk.app import A2AApp, ServeGrpc, closing_of
 from aion_adk.auth import UNAUTHENTICATED, Authentication
 from aion_adk.card import Servable
-from aion_adk.discovery import CallContexts, card_of, card_routes, extended_card_for
+from aion_adk.discovery import HttpCallContexts, card_of, card_routes, extended_card_for
 from aion_adk.endpoints.openai import OpenAIEndpoint
 from aion_adk.endpoints.openai_errors import unauthenticated
 from aion_adk.endpoints.turns import CONTEXT_HEADER, TASK_HEADER, Turns
@@ -65,11 +65,12 @@ def serve(
 def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
     if not isinstance(agent, Servable):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
         raise TypeError(f"expected an agent, a workflow, an App or a Runner, got {agent!r}")
-    services = services_for(options, app_name=app_name_of(agent))
+    name = app_name_of(agent)
+    services = services_for(options, app_name=name)
     runner = runner_for(agent, options, sessions=services.sessions)
     card = card_of(agent, options)
     handler = BridgeRequestHandler(
-        executor_for(runner, options),
+        ADKAgentExecutor(runner, **options.run_keywords),
         services.tasks,
         card,
         push=services.push,
@@ -80,22 +81,19 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
         shutdown_grace=options.shutdown_grace,
     )
     gate = Gate(handler, extensions=card.capabilities.extensions)
+    jsonrpc, *rest = a2a_routes(gate, options)
+    # Clients of other protocols cannot activate extensions, so none is required of them.
+    turns = Turns(Gate(handler, extensions=()), HttpCallContexts(options))
     return A2AApp(
         card=card,
         routes=[
-            jsonrpc_route(gate, options),
+            jsonrpc,
             *card_routes(card, options),
-            *front_end_routes(handler, card, options, agent_name=app_name_of(agent)),
-            *rest_routes(gate, options),
+            *front_end_routes(turns, card, options, agent_name=name),
+            *rest,
         ],
-        middleware=[
-            *cors(options),
-            Middleware(ExtensionHeaders, declared=card.capabilities.extensions),
-            Middleware(Heartbeats, seconds=options.heartbeat),
-            *authentication_of(options),
-            Middleware(RequestLimit, most_bytes=options.max_request_bytes),
-        ],
-        grpc=grpc_beside(gate, card, options),
+        middleware=middleware_for(card, options),
+        grpc=grpc_for(gate, card, options),
         open=services.open,
         begin_shutdown=handler.begin_shutdown,
         closing=[
@@ -126,38 +124,29 @@ def app_name_of(agent: Servable) -> str:
     return agent.app_name if isinstance(agent, Runner) else agent.name
 
 
-def executor_for(runner: Runner, options: ServerOptions) -> ADKAgentExecutor:
-    return ADKAgentExecutor(runner, **options.run_keywords)
-
-
-def jsonrpc_route(handler: RequestHandler, options: ServerOptions) -> BaseRoute:
-    calls = CallContexts(options)
-    (others,) = create_jsonrpc_routes(
+def a2a_routes(handler: RequestHandler, options: ServerOptions) -> list[BaseRoute]:
+    """The route of JSON-RPC, then those of REST, which take every path."""
+    contexts = HttpCallContexts(options)
+    # Streams end with their runs; cut off earlier, they would end without a terminal event.
+    grace = options.seconds_to_stop
+    (jsonrpc,) = create_jsonrpc_routes(
         handler,
         "/",
-        context_builder=calls,
+        context_builder=contexts,
         enable_v0_3_compat=True,
-        # Streams end with their runs; cut off earlier, they would end without a terminal event.
-        shutdown_grace_period=options.seconds_to_stop,
+        shutdown_grace_period=grace,
     )
-    return Route("/", JsonRpc(handler, calls, others=others.endpoint).answer, methods=["POST"])
-
-
-def rest_routes(handler: RequestHandler, options: ServerOptions) -> list[BaseRoute]:
-    return create_rest_routes(
-        handler,
-        context_builder=CallContexts(options),
-        enable_v0_3_compat=True,
-        shutdown_grace_period=options.seconds_to_stop,
+    rest = create_rest_routes(
+        handler, context_builder=contexts, enable_v0_3_compat=True, shutdown_grace_period=grace
     )
+    answer = JsonRpc(handler, contexts, others=jsonrpc.endpoint).answer
+    return [Route("/", answer, methods=["POST"]), *rest]
 
 
 def front_end_routes(
-    handler: RequestHandler, card: AgentCard, options: ServerOptions, *, agent_name: str
+    turns: Turns, card: AgentCard, options: ServerOptions, *, agent_name: str
 ) -> list[BaseRoute]:
-    """Routes for clients of other protocols, before those of REST, which take every path."""
-    # Clients of other protocols cannot activate extensions, so none is required of them.
-    turns = Turns(Gate(handler, extensions=()), CallContexts(options))
+    """Routes for clients of other protocols."""
     routes: list[BaseRoute] = []
     if options.agui:
         from aion_adk.endpoints.agui import AGUIEndpoint  # needs the extra `agui`
@@ -168,21 +157,26 @@ def front_end_routes(
     return routes
 
 
-def cors(options: ServerOptions) -> list[Middleware]:
-    if not options.cors_origins:
-        return []
-    return [
-        Middleware(
-            CORSMiddleware,
-            allow_origins=list(options.cors_origins),
-            allow_methods=["*"],
-            allow_headers=["*"],
-            expose_headers=[CONTEXT_HEADER, TASK_HEADER],
-        )
+def middleware_for(card: AgentCard, options: ServerOptions) -> list[Middleware]:
+    cors = Middleware(
+        CORSMiddleware,
+        allow_origins=list(options.cors_origins),
+        allow_methods=["*"],
+        allow_headers=["*"],
+        expose_headers=[CONTEXT_HEADER, TASK_HEADER],
+    )
+    middleware = [
+        *([cors] if options.cors_origins else []),
+        Middleware(ExtensionHeaders, declared=card.capabilities.extensions),
+        Middleware(Heartbeats, seconds=options.heartbeat),
     ]
+    if authenticate := options.authenticate:
+        refusals = {"/v1/": unauthenticated(UNAUTHENTICATED)} if options.openai else {}
+        middleware.append(Middleware(Authentication, authenticate=authenticate, refusals=refusals))
+    return [*middleware, Middleware(RequestLimit, max_bytes=options.max_request_bytes)]
 
 
-def grpc_beside(handler: RequestHandler, card: AgentCard, options: ServerOptions) -> Beside | None:
+def grpc_for(handler: RequestHandler, card: AgentCard, options: ServerOptions) -> ServeGrpc | None:
     if options.grpc_port is None:
         return None
     try:
@@ -197,12 +191,3 @@ def grpc_beside(handler: RequestHandler, card: AgentCard, options: ServerOptions
         authenticate=options.authenticate,
         max_request_bytes=options.max_request_bytes,
     )
-
-
-def authentication_of(options: ServerOptions) -> list[Middleware]:
-    if options.authenticate is None:
-        return []
-    refusals = {"/v1/": unauthenticated(UNAUTHENTICATED)} if options.openai else {}
-    return [
-        Middleware(Authentication, authenticate=options.authenticate, refusals=refusals),
-    ]

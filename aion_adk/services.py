@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Services:
-    """`durable` where the tasks are this server's own in a database that outlives it."""
+    """`durable` if tasks are kept in the server's own database, which outlives it."""
 
     tasks: TaskStore | VersionedTaskStore
     sessions: BaseSessionService
@@ -30,7 +30,7 @@ class Services:
 
 
 def services_for(options: ServerOptions, *, app_name: str) -> Services:
-    """What the options name; the rest in the database if there is one, else in memory."""
+    """The services that are given; the others in the database if there is one, else in memory."""
     if options.database_url is None:
         return Services(
             tasks=options.task_store or MemoryTaskStore(),

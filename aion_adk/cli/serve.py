@@ -9,9 +9,9 @@ from typing import Any
 import click
 import uvicorn
 
-from aion_adk.address import reachable
+from aion_adk.address import host_and_port, reachable
 from aion_adk.cli.terminal import program_name
-from aion_adk.directory import Directory, Listing, directory_of
+from aion_adk.directory import Directory, directory_of
 from aion_adk.errors import LoadError
 from aion_adk.loader import found_at
 from aion_adk.options import ServerOptions
@@ -27,7 +27,8 @@ def serve_agents(path: str, *, host: str, port: int, options: dict[str, Any]) ->
     except (ValueError, LoadError) as error:
         raise click.ClickException(str(error)) from error
     listener = _listener(host, port)
-    url = served.public_url or _url_of(listener, host)
+    port = listener.getsockname()[1]
+    url = served.public_url or reachable(f"http://{host_and_port(host, port)}")
     config = uvicorn.Config(
         app, log_level="warning", timeout_graceful_shutdown=served.seconds_to_stop
     )
@@ -50,25 +51,17 @@ class AnnouncingServer(uvicorn.Server):
 
 
 def announcement(app: Directory, url: str) -> str:
-    listings = app.listings
-    width = max(len(listing.name) for listing in listings)
-    count = "1 agent" if len(listings) == 1 else f"{len(listings)} agents"
-    first = listings[0].url(url)
-    return "\n".join(
-        [
-            f"Serving {count} at {url}",
-            "",
-            *(f"  {listing.name:{width}}  {_where(listing, url)}" for listing in listings),
-            "",
-            f'Try:   {program_name()} send {first} "hello"',
-            "Stop:  Ctrl+C",
-        ]
-    )
-
-
-def _where(listing: Listing, url: str) -> str:
-    port = listing.app.grpc_port
-    return f"{listing.url(url)}{f'  gRPC on port {port}' if port else ''}"
+    """What is served where, and what to try."""
+    width = max(len(listing.name) for listing in app.listings)
+    count = "1 agent" if len(app.listings) == 1 else f"{len(app.listings)} agents"
+    lines = [f"Serving {count} at {url}", ""]
+    for listing in app.listings:
+        port = listing.app.grpc_port
+        grpc = f"  gRPC on port {port}" if port else ""
+        lines.append(f"  {listing.name:{width}}  {listing.url(url)}{grpc}")
+    first = app.listings[0].url(url)
+    lines += ["", f'Try:   {program_name()} send {first} "hello"', "Stop:  Ctrl+C"]
+    return "\n".join(lines)
 
 
 def _listener(host: str, port: int) -> socket.socket:
@@ -82,8 +75,3 @@ def _listener(host: str, port: int) -> socket.socket:
             f"cannot listen on {host}:{port}: {error.strerror or error}"
         ) from error
     return listener
-
-
-def _url_of(listener: socket.socket, host: str) -> str:
-    name = f"[{host}]" if ":" in host else host
-    return reachable(f"http://{name}:{listener.getsockname()[1]}")

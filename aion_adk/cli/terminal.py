@@ -57,7 +57,7 @@ class View:
 
     def data(self, value: object) -> None:
         self.end_line()
-        click.echo(json_text(value))
+        click.echo(_indented_json(value))
 
     def note(self, text: str) -> None:
         self.end_line()
@@ -88,14 +88,14 @@ class RichView(View):
         from rich.highlighter import JSONHighlighter
 
         self.end_line()
-        Console().print(JSONHighlighter()(json_text(value)), soft_wrap=True)
+        Console().print(JSONHighlighter()(_indented_json(value)), soft_wrap=True)
 
 
 def view_for_terminal() -> View:
     return RichView() if sys.stdout.isatty() and find_spec("rich") else View()
 
 
-def json_text(value: object) -> str:
+def _indented_json(value: object) -> str:
     return printable_json(json.dumps(value, indent=2, ensure_ascii=False))
 
 

@@ -17,12 +17,10 @@ from aion_adk.cli.downloads import save
 from aion_adk.cli.terminal import StreamedTexts, View
 from aion_adk.delta import is_thought_delta, is_transitory
 from aion_adk.parts import FUNCTION_CALL, adk_type_of
+from aion_adk.snapshot import PAUSED_STATES, RUNNING_STATES
 from aion_adk.values import to_plain
 
 COMPLETED, FAILED, WAITING, NO_ANSWER = 0, 1, 3, 4
-
-_WAITING_STATES = (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
-_RUNNING_STATES = (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING)
 
 
 class Transcript:
@@ -43,9 +41,9 @@ class Transcript:
     def exit_code(self) -> int:
         if self._answered or self.state == TaskState.TASK_STATE_COMPLETED:
             return COMPLETED
-        if self.state in _WAITING_STATES:
+        if self.state in PAUSED_STATES:
             return WAITING
-        return NO_ANSWER if self.state in (*_RUNNING_STATES, 0) else FAILED
+        return NO_ANSWER if self.state in {*RUNNING_STATES, 0} else FAILED
 
     def show(self, frame: StreamResponse) -> None:
         match frame.WhichOneof("payload"):
@@ -68,12 +66,12 @@ class Transcript:
         """Prints what has not had its last chunk."""
         self._texts.end_all()
         for artifact_id in list(self._unfinished):
-            self._finish_artifact(artifact_id)
+            self._end_artifact(artifact_id)
         self._view.end_line()
 
     def _task(self, task: Task) -> None:
         self.task_id, self.context_id = task.id, task.context_id
-        if task.status.state not in _RUNNING_STATES:
+        if task.status.state not in RUNNING_STATES:
             for artifact in task.artifacts:
                 if artifact.artifact_id not in self._shown:
                     self._shown.add(artifact.artifact_id)
@@ -113,13 +111,13 @@ class Transcript:
         if is_transitory(artifact.artifact_id):
             return
         self._shown.add(artifact.artifact_id)
-        waiting = self._unfinished.get(artifact.artifact_id)
-        if waiting is None or not update.append:
+        begun = self._unfinished.get(artifact.artifact_id)
+        if begun is None or not update.append:
             self._unfinished[artifact.artifact_id] = artifact
         else:
-            _append(waiting, artifact)
+            _append(begun, artifact)
         if update.last_chunk:
-            self._finish_artifact(artifact.artifact_id)
+            self._end_artifact(artifact.artifact_id)
 
     def _add_text(self, artifact: Artifact) -> None:
         text = "".join(part.text for part in artifact.parts)
@@ -127,7 +125,7 @@ class Transcript:
         if text:
             self._texts.add(artifact.artifact_id, text, heading=heading)
 
-    def _finish_artifact(self, artifact_id: str) -> None:
+    def _end_artifact(self, artifact_id: str) -> None:
         self._attachments(self._unfinished.pop(artifact_id))
 
     def _artifact(self, artifact: Artifact) -> None:
@@ -146,7 +144,9 @@ class Transcript:
     def _attachment(self, part: Part) -> None:
         match part.WhichOneof("content"):
             case "raw":
-                self._save(part)
+                if folder := self._save_to:
+                    path = save(part.raw, part.filename, folder=folder, media_type=part.media_type)
+                    self._view.note(f"saved {path} ({_size(len(part.raw))})")
             case "url":
                 self._view.note(f"file {part.filename or part.media_type}: {part.url}")
             case "data" if adk_type_of(part) == FUNCTION_CALL:
@@ -156,14 +156,9 @@ class Transcript:
             case _:
                 pass
 
-    def _save(self, part: Part) -> None:
-        if self._save_to is not None:
-            path = save(part.raw, part.filename, folder=self._save_to, media_type=part.media_type)
-            self._view.note(f"saved {path} ({_size(len(part.raw))})")
-
 
 def _append(artifact: Artifact, chunk: Artifact) -> None:
-    """Chunks of one file are one file."""
+    """Adds the parts; chunks of one file become one part."""
     for part in chunk.parts:
         last = artifact.parts[-1] if artifact.parts else Part()
         if last.HasField("raw") and part.HasField("raw") and last.filename == part.filename:
