@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from aion_adk.server import serve, to_a2a
     from aion_adk.store import DurableTaskStore, MemoryTaskStore
 
+    __version__: str
+
 __all__ = [
     "A2AApp",
     "A2ABridgePlugin",
@@ -51,37 +53,39 @@ __all__ = [
     "to_a2a",
 ]
 
-_HOMES = {
-    "A2AApp": "app",
-    "A2ABridgePlugin": "plugin",
-    "A2AInbox": "inbox",
-    "A2AOutbox": "outbox",
-    "ADKAgentExecutor": "executor",
-    "BridgeError": "errors",
-    "DurableTaskStore": "store",
-    "MemoryTaskStore": "store",
-    "ServerOptions": "options",
-    "TaskFailed": "errors",
-    "TaskRejected": "errors",
-    "ask_caller": "ask",
-    "build_agent_card": "card",
-    "emit_artifact": "emit",
-    "emit_data": "emit",
-    "emit_file": "emit",
-    "emit_message": "emit",
-    "emit_task_metadata": "emit",
-    "inbox_of": "inbox",
-    "reply": "emit",
-    "reply_stream": "emit",
-    "serve": "server",
-    "to_a2a": "server",
+_MODULES = {
+    "app": ["A2AApp"],
+    "ask": ["ask_caller"],
+    "card": ["build_agent_card"],
+    "emit": [
+        "emit_artifact",
+        "emit_data",
+        "emit_file",
+        "emit_message",
+        "emit_task_metadata",
+        "reply",
+        "reply_stream",
+    ],
+    "errors": ["BridgeError", "TaskFailed", "TaskRejected"],
+    "executor": ["ADKAgentExecutor"],
+    "inbox": ["A2AInbox", "inbox_of"],
+    "options": ["ServerOptions"],
+    "outbox": ["A2AOutbox"],
+    "plugin": ["A2ABridgePlugin"],
+    "server": ["serve", "to_a2a"],
+    "store": ["DurableTaskStore", "MemoryTaskStore"],
 }
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
-if not TYPE_CHECKING:  # a checker must go on to find misspelt names
+if not TYPE_CHECKING:  # a type checker must still find misspelt names
 
     def __getattr__(name: str) -> object:
         # `aion-adk --help` must not wait the seconds that google-adk and a2a-sdk take to load.
-        if name not in _HOMES:
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("aion-adk")
+        if name not in _MODULE_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

@@ -1,4 +1,7 @@
 import inspect
+from importlib.metadata import version
+
+import pytest
 
 import aion_adk
 from tests.test_docs import ROOT
@@ -38,6 +41,15 @@ def test_the_public_names_are_these_and_no_others() -> None:
 def test_every_public_name_is_there_and_says_what_it_is() -> None:
     undocumented = [name for name in PUBLIC if not inspect.getdoc(getattr(aion_adk, name))]
     assert undocumented == []
+
+
+def test_the_version_is_that_of_the_installed_package() -> None:
+    assert aion_adk.__version__ == version("aion-adk")
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'aion_adk' has no attribute 'nothing'"):
+        getattr(aion_adk, "nothing")  # noqa: B009
 
 
 def test_every_option_of_a_public_function_is_keyword_only() -> None:
