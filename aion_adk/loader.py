@@ -14,6 +14,7 @@ from google.adk.cli.utils.agent_loader import AgentLoader
 from google.adk.runners import Runner
 from google.adk.workflow import BaseNode
 
+import aion_adk
 from aion_adk.card import Servable
 from aion_adk.drivers.registry import load_agent
 from aion_adk.errors import LoadError
@@ -22,7 +23,7 @@ from aion_adk.server import app_name_of
 from aion_adk.settings import SUFFIXES, read_settings
 
 # Frames that the author of an agent cannot do anything about.
-_OWN_FRAMES = ("importlib", "agent_loader.py", str(Path(__file__).parent))
+_OWN_FRAMES = ("importlib", "agent_loader.py", *aion_adk.__path__)
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def test_a_broken_agent_is_named_with_its_own_error_as_the_cause(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("target", "told"),
+    ("target", "message"),
     [
         ("missing", "is not a folder"),
         ("missing_module:agent", "cannot load missing_module:agent"),
@@ -95,8 +95,8 @@ def test_a_broken_agent_is_named_with_its_own_error_as_the_cause(tmp_path: Path)
         ("json:nothing", "cannot load json:nothing"),
     ],
 )
-def test_a_target_that_is_no_agent_is_refused(target: str, told: str) -> None:
-    with pytest.raises(LoadError, match=told):
+def test_a_target_that_is_no_agent_is_refused(target: str, message: str) -> None:
+    with pytest.raises(LoadError, match=message):
         find_agents(target)
 
 

@@ -147,18 +147,18 @@ async def test_proxy_headers_that_nobody_vouched_for_are_ignored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("requested", "expected"),
     [
         ("http://0.0.0.0:9000", "http://127.0.0.1:9000/"),
         ("http://[::]:9000", "http://[::1]:9000/"),
     ],
 )
 async def test_the_card_never_names_an_address_that_means_every_interface(
-    asked: str, told: str
+    requested: str, expected: str
 ) -> None:
     """G"""
-    urls = await interface_urls(to_a2a(agent()), base_url=asked)
-    assert urls[0] == told
+    urls = await interface_urls(to_a2a(agent()), base_url=requested)
+    assert urls[0] == expected
 
 
 @pytest.mark.parametrize("url", ["http://0.0.0.0:8000", "agents.example", "ftp://agents.example"])

@@ -1,5 +1,8 @@
-"""The commands and their options. What a command does is imported when it is called:
-google-adk and a2a-sdk take seconds to load, and `--help` must not wait for them."""
+"""The commands and their options.
+
+A command imports what it needs when it is called: google-adk and a2a-sdk take seconds to load,
+and `--help` must not wait for them.
+"""
 
 import json
 import sys
@@ -19,7 +22,7 @@ YAML file that describes an agent; in python, agents are found where adk finds t
 
 
 def _from_settings(context: click.Context, _: click.Parameter, path: Path | None) -> Path | None:
-    """Takes the file's `server` fields for the defaults of this command."""
+    """Makes the `server` fields of the file the defaults of this command."""
     if path is None:
         return None
     try:
@@ -99,7 +102,7 @@ def card(path: str, public_url: str | None) -> None:
 
 @main.command(help=f"Does it load, does its card build, does one turn work?\n\n{_TARGET}")
 @click.argument("path")
-@click.option("--message", default="Hello", show_default=True, help="What the turn says.")
+@click.option("--message", default="Hello", show_default=True, help="The message to send.")
 @click.option("--turn/--no-turn", default=True, help="Leave out the turn: no model is called.")
 def check(path: str, message: str, turn: bool) -> None:
     from aion_adk.cli.check import check_agents
@@ -123,7 +126,7 @@ def check(path: str, message: str, turn: bool) -> None:
 )
 @click.option("--data", metavar="JSON", help="Attach JSON data.")
 @click.option("--stream/--no-stream", default=True, help="Show the answer as it comes.")
-@click.option("--context", metavar="ID", help="Go on with a conversation.")
+@click.option("--context", metavar="ID", help="Continue a conversation.")
 @click.option("--task", metavar="ID", help="Answer a task that waits for input.")
 @click.option("--header", "headers", metavar="NAME:VALUE", multiple=True, help="Send a header.")
 @click.option(
@@ -131,7 +134,7 @@ def check(path: str, message: str, turn: bool) -> None:
     metavar="DIR",
     default=".",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Where files go that the agent sends; nothing is overwritten. Default: here.",
+    help="Where to save files that the agent sends; nothing is overwritten. Default: here.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print each frame as a line of JSON.")
 def send(

@@ -72,7 +72,7 @@ def send_message(
         view.problem(reason_of(error, url))
         return NO_ANSWER
     except KeyboardInterrupt:
-        view.problem(f"Stopped listening; task {transcript.task_id or '(unknown)'} goes on.")
+        view.problem(f"Stopped waiting; task {transcript.task_id or '(unknown)'} keeps running.")
         return INTERRUPTED
     transcript.end()
     print_next_step(view, url, transcript)
@@ -123,17 +123,17 @@ def reason_of(error: Exception, url: str) -> str:
         ):
             status = response.status_code
             return (
-                f"No agent at {url}: its card is answered with HTTP {status}."
-                " A folder of agents is served with each under /a2a/<name>."
+                f"No agent at {url}: the request for its card failed with HTTP {status}."
+                " The agents of a folder are each served under /a2a/<name>."
             )
         case httpx.HTTPStatusError(response=response):
-            return f"{url} answers with HTTP {response.status_code}."
+            return f"{url} answered with HTTP {response.status_code}."
         case httpx.HTTPError():
             return f"The connection to {url} broke: {cause or type(cause).__name__}"
         case _ if isinstance(error, AgentCardResolutionError):
-            return f"No agent at {url}: what it answers is no agent card."
+            return f"No agent at {url}: the answer is not an agent card."
         case _:
-            return f"The server refuses: {' '.join(str(error).split())}"
+            return f"The server refused the call: {' '.join(str(error).split())}"
 
 
 def print_next_step(view: View, url: str, transcript: Transcript) -> None:
@@ -150,4 +150,4 @@ def print_next_step(view: View, url: str, transcript: Transcript) -> None:
     elif transcript.exit_code != COMPLETED:
         view.problem(f"The task ended: {state}.")
     elif transcript.context_id:
-        view.note(f"\nGo on with: --context {quote(transcript.context_id)}")
+        view.note(f"\nContinue with: --context {quote(transcript.context_id)}")

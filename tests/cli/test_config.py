@@ -73,7 +73,7 @@ async def test_an_agent_is_served_from_a_file(url: str) -> None:
         ("a: [", "while parsing"),
     ],
 )
-def test_a_mistake_in_the_file_is_told_with_its_field(
+def test_a_mistake_in_the_file_is_reported_with_its_field(
     tmp_path: Path, text: str, problem: str
 ) -> None:
     path = written(tmp_path, text)
@@ -89,7 +89,9 @@ def test_a_mistake_in_the_file_is_told_with_its_field(
     ("module", "line"),
     [("config_imports", "import no_such_package"), ("config_raises", "raise KeyError('TOKEN')")],
 )
-def test_a_module_that_raises_is_told_with_its_line(tmp_path: Path, module: str, line: str) -> None:
+def test_a_module_that_raises_is_reported_with_its_line(
+    tmp_path: Path, module: str, line: str
+) -> None:
     (tmp_path / f"{module}.py").write_text(f"\n{line}\n")
     path = written(tmp_path, f"driver: callable\nname: a\nfunc: {module}:a\n")
     result = CliRunner().invoke(main, ["serve", "--config", str(path)])

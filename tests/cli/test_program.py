@@ -33,13 +33,13 @@ def test_the_package_runs_as_a_program() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_says_what_it_does(command: str) -> None:
-    told = CliRunner().invoke(main, [command, "--help"])
-    assert told.exit_code == 0
-    assert told.output.startswith(f"Usage: main {command} ")
+    shown = CliRunner().invoke(main, [command, "--help"])
+    assert shown.exit_code == 0
+    assert shown.output.startswith(f"Usage: main {command} ")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["http://127.0.0.1:1"], "nothing to send"),
         (["127.0.0.1:1", "hi"], "must begin with http"),
@@ -48,9 +48,9 @@ def test_every_command_says_what_it_does(command: str) -> None:
         (["http://127.0.0.1:1", "hi", "--file", "missing.txt"], "does not exist"),
     ],
 )
-def test_wrong_usage_of_send_is_told_before_anything_is_sent(
-    arguments: list[str], told: str
+def test_wrong_usage_of_send_is_reported_before_anything_is_sent(
+    arguments: list[str], message: str
 ) -> None:
     result = CliRunner().invoke(main, ["send", *arguments])
     assert result.exit_code == 2
-    assert told in result.output
+    assert message in result.output

@@ -39,7 +39,7 @@ async def test_the_answer_is_shown_once_and_alone_on_standard_output(how: str) -
     async with serving(Speaker(name="speaker")) as url:
         result = await send(url, "hi", how)
     assert (result.stdout, result.exit_code) == ("one two\n", 0)
-    assert "Go on with: --context " in result.stderr
+    assert "Continue with: --context " in result.stderr
 
 
 async def test_json_prints_every_frame_and_nothing_else() -> None:
@@ -61,7 +61,7 @@ class Waiting(BaseAgent):
         yield said(self, ctx, "first last")
 
 
-async def test_the_command_that_goes_on_is_safe_to_paste() -> None:
+async def test_the_command_that_continues_is_safe_to_paste() -> None:
     async with serving(Speaker(name="speaker")) as url:
         result = await send(url, "hi", "--context", "c; reboot")
     assert "--context 'c; reboot'" in result.stderr
@@ -80,7 +80,7 @@ async def test_text_is_on_standard_output_before_the_agent_has_finished() -> Non
     assert (first, rest) == (b"first ", b"last\n")
 
 
-async def test_a_client_that_is_interrupted_says_that_the_task_goes_on() -> None:
+async def test_an_interrupted_client_says_that_the_task_keeps_running() -> None:
     async with serving(Waiting(name="waiting")) as url, asyncio.timeout(40):
         program = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "aion_adk", "send", url, "hi"),
@@ -90,9 +90,9 @@ async def test_a_client_that_is_interrupted_says_that_the_task_goes_on() -> None
         assert program.stdout
         await program.stdout.read(100)
         program.send_signal(signal.SIGINT)
-        _, told = await program.communicate()
+        _, problems = await program.communicate()
     assert program.returncode == 130
-    assert re.fullmatch(rb"Stopped listening; task [0-9a-f-]{36} goes on\.\n", told)
+    assert re.fullmatch(rb"Stopped waiting; task [0-9a-f-]{36} keeps running\.\n", problems)
 
 
 class Describing(BaseAgent):
@@ -164,14 +164,14 @@ class Deciding(BaseAgent):
         ("TASK_STATE_AUTH_REQUIRED", 3),
     ],
 )
-async def test_the_exit_code_tells_how_the_task_ended(state: str, code: int) -> None:
+async def test_the_exit_code_shows_how_the_task_ended(state: str, code: int) -> None:
     async with serving(Deciding(name="deciding")) as url:
         result = await send(url, state)
     assert result.exit_code == code
     assert "as you wish" in result.output
 
 
-async def test_a_task_that_waits_tells_how_to_answer_it() -> None:
+async def test_a_task_that_waits_comes_with_the_command_that_answers_it() -> None:
     async with serving(Deciding(name="deciding")) as url:
         asked = await send(url, "TASK_STATE_INPUT_REQUIRED")
         command = asked.stderr.strip().splitlines()[-1].split()
@@ -186,7 +186,7 @@ class Failing(BaseAgent):
         raise TaskFailed("no more ink")
 
 
-async def test_a_failure_is_told_after_what_was_said() -> None:
+async def test_a_failure_is_printed_after_the_text() -> None:
     async with serving(Failing(name="failing")) as url:
         result = await send(url, "hi")
     assert (result.stdout, result.exit_code) == ("half a sen\n", 1)
@@ -198,33 +198,33 @@ class Driving(BaseAgent):
         yield said(self, ctx, "\x1b]0;title\x07\x1b[2Jred\r\nline\x9b31m\tend")
 
 
-async def test_an_agent_cannot_drive_the_terminal() -> None:
+async def test_an_agent_cannot_control_the_terminal() -> None:
     async with serving(Driving(name="driving")) as url:
         result = await send(url, "hi")
     assert result.stdout == "]0;title[2Jred\nline31m\tend\n"
 
 
-async def test_a_server_that_is_not_there_is_told_in_one_line() -> None:
+async def test_a_server_that_is_not_there_is_reported_in_one_line() -> None:
     result = await send("http://127.0.0.1:1", "hi")
     assert result.exit_code == 4
     assert result.stderr == "Cannot connect to http://127.0.0.1:1: is a server running there?\n"
 
 
-async def test_a_server_without_an_agent_is_told_in_one_line() -> None:
+async def test_a_server_without_an_agent_is_reported_in_one_line() -> None:
     async with listening(lambda _: Starlette()) as url:
         result = await send(url, "hi")
     assert result.exit_code == 4
     assert result.stderr == (
-        f"No agent at {url}: its card is answered with HTTP 404."
-        " A folder of agents is served with each under /a2a/<name>.\n"
+        f"No agent at {url}: the request for its card failed with HTTP 404."
+        " The agents of a folder are each served under /a2a/<name>.\n"
     )
 
 
-async def test_a_refusal_is_told_in_one_line() -> None:
+async def test_a_refusal_is_reported_in_one_line() -> None:
     async with serving(Speaker(name="speaker")) as url:
         result = await send(url, "hi", "--task", "unknown")
     assert result.exit_code == 4
-    assert result.stderr == "The server refuses: Task unknown not found.\n"
+    assert result.stderr == "The server refused the call: Task unknown not found.\n"
 
 
 async def test_text_can_come_from_standard_input() -> None:

@@ -17,7 +17,7 @@ from tests.test_directory import Named
 from tests.test_loader import AGENT, write
 
 
-def test_the_start_tells_where_each_agent_is_and_what_to_try() -> None:
+def test_the_start_says_where_each_agent_is_and_what_to_try() -> None:
     agents = {name: Named(name=name) for name in ("anna", "bartholomew")}
     text = announcement(directory_of(agents, ServerOptions()), "http://127.0.0.1:8000")
     assert text.splitlines() == [
@@ -47,7 +47,7 @@ def test_a_broken_agent_stops_the_start_with_its_error(tmp_path: Path) -> None:
     assert "agent_loader.py" not in done.stderr
 
 
-def test_a_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_in_one_line(tmp_path: Path) -> None:
     folder = write(tmp_path, "serve_port", AGENT)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
