@@ -64,7 +64,7 @@ def fewer_collections() -> Generator[None, None, None]:
 
 
 class _StopSignals:
-    """Handlers of signals belong to the process: one of ours serves every app that is running."""
+    """Signal handlers belong to the process: one of ours serves all apps that are running."""
 
     def __init__(self) -> None:
         self._begins: list[Callable[[], object]] = []
@@ -76,7 +76,7 @@ class _StopSignals:
             before = signal.getsignal(number)
             ours, _ = self._installed.get(number, (None, None))
             if before != ours and callable(before) and before is not signal.default_int_handler:
-                handler = self._before(before)
+                handler = self._wrap(before)
                 self._installed[number] = handler, before
                 signal.signal(number, handler)
 
@@ -89,8 +89,8 @@ class _StopSignals:
                 signal.signal(number, before)
         self._installed.clear()
 
-    def _before(self, handler: _Handler) -> _Handler:
-        """Calls what the apps have registered, then `handler`."""
+    def _wrap(self, handler: _Handler) -> _Handler:
+        """A handler that notifies the apps, then calls `handler`."""
 
         def stop(_: object, number: int, frame: FrameType | None) -> None:
             for begin in self._begins:

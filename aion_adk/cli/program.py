@@ -71,7 +71,9 @@ def main() -> None:
     """Serve Google ADK agents over A2A, and talk to A2A agents."""
 
 
-@main.command(help=f"Serve an agent, or a folder of agents each under /a2a/NAME.\n\n{_TARGET}")
+@main.command(
+    "serve", help=f"Serve an agent, or a folder of agents each under /a2a/NAME.\n\n{_TARGET}"
+)
 @click.argument("path", required=False)
 @click.option(
     "--config",
@@ -82,7 +84,7 @@ def main() -> None:
     help="A YAML file with an agent and its `server` options, in place of PATH.",
 )
 @_setting_options
-def serve(path: str | None, config: Path | None, **settings: Any) -> None:
+def serve_command(path: str | None, config: Path | None, **settings: Any) -> None:
     if (path is None) == (config is None):
         raise click.UsageError("expected either PATH or --config FILE")
     from aion_adk.cli.serve import serve_agents
@@ -159,7 +161,7 @@ def send(
     message = Draft(
         text=sys.stdin.read() if text == "-" else text,
         files=files,
-        data=None if data is None else _parsed(data),
+        data=None if data is None else _parse_json(data),
         has_data=data is not None,
         context_id=context or "",
         task_id=task or "",
@@ -176,7 +178,7 @@ def send(
     )
 
 
-def _parsed(text: str) -> object:
+def _parse_json(text: str) -> object:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
