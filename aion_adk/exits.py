@@ -54,7 +54,7 @@ class _ContainingTaskFactory:
 
     def remove_user(self) -> None:
         self._users -= 1
-        if not self._users and self._loop.get_task_factory() is self:
+        if not self._users and cast(Any, self._loop.get_task_factory()) is self:
             self._loop.set_task_factory(self._before)
 
 
