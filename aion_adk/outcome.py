@@ -1,5 +1,6 @@
 """How a turn ends: which messages are the reply, what is patched, which state is final."""
 
+import copy
 import logging
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
@@ -46,14 +47,14 @@ class Outcome:
     direct: bool = False
 
 
-class Spoken:
-    """What the agent said in its events, the reply of an agent that writes no other."""
+class AgentContent:
+    """The ordinary content of an agent's events: the reply where it writes no other."""
 
     def __init__(self) -> None:
         self._unconfirmed: dict[SectionKey, list[str]] = {}
         self._final: Event | None = None
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         section = section_of(event)
         if event.partial:
             if text := text_of(event.content):
@@ -168,10 +169,9 @@ def _renamed(message: Message, known_ids: Set[str]) -> Message:
     """The message, without its id if another has it, such as an inbound message sent back."""
     if message.message_id not in known_ids:
         return message
-    copy = Message()
-    copy.CopyFrom(message)
-    copy.message_id = ""
-    return copy
+    renamed = copy.deepcopy(message)
+    renamed.message_id = ""
+    return renamed
 
 
 def _reply_artifact(messages: list[Message]) -> Artifact:

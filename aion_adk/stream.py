@@ -7,7 +7,7 @@ from google.genai import types
 from aion_adk.delta import STREAM_DELTA, STREAM_DELTA_NAME, STREAM_THOUGHT
 from aion_adk.formats.canonical import CANONICAL_TYPE, CanonicalType
 from aion_adk.parts import ADK_THOUGHT
-from aion_adk.turn import DeltaEnd, Outgoing, SectionKey, TextDelta
+from aion_adk.turn import DeltaEnd, SectionKey, TextDelta, TurnOutput
 from aion_adk.values import to_struct
 
 CHUNK_METADATA = to_struct({CANONICAL_TYPE: CanonicalType.TEXT_CHUNK})
@@ -25,7 +25,7 @@ def text_of(content: types.Content | None) -> str:
     return "".join(part.text for part in parts if part.text and not part.thought)
 
 
-def outgoing_of(event: Event) -> list[Outgoing]:
+def outgoing_of(event: Event) -> list[TurnOutput]:
     """A chunk for a partial event, the end of its section for the whole one that repeats it."""
     if event.partial:
         text = text_of(event.content)
