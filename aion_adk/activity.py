@@ -42,6 +42,7 @@ class Activity:
     """Turns the events of one run into WORKING messages; none of them is part of the reply."""
 
     def __init__(self, *, tools: bool, thoughts: bool) -> None:
+        self.shown = tools or thoughts
         self._tools = tools
         self._thoughts = thoughts
         self._long_running: set[str] = set()
@@ -49,7 +50,7 @@ class Activity:
         self._finish_reason = ""
 
     def outgoing_of(self, event: Event) -> list[TurnOutput]:
-        if not (self._tools or self._thoughts) or event.author == "user":
+        if not self.shown or event.author == "user":
             return []
         if event.partial:
             return self._thought_delta(event)

@@ -30,7 +30,6 @@ from aion_adk.publisher import Publisher, TaskQueue, TurnQueue
 from aion_adk.run_options import RunOptions
 from aion_adk.session import begin_session, events_of, last_said, saved_file
 from aion_adk.stamp import join_history, new_id
-from aion_adk.stream import outgoing_of
 from aion_adk.turn import Turn, current_turn
 from aion_adk.values import to_dict, to_struct
 
@@ -181,13 +180,16 @@ class AgentRun:
 
     async def _on_event(self, event: Event) -> None:
         self._check_error(event)
-        self._content.on_event(event)
-        self._pending.hear(event)
+        outgoing = self._content.on_event(event)
+        if not event.partial:
+            self._pending.hear(event)
+        if self._activity.shown:
+            outgoing += self._activity.outgoing_of(event)
         turn = self._turn
         if self._options.native_content == "buffer" and is_final(event):
             message = agent_message(final_parts(event), message_id=new_id())
             turn.buffer.append(turn.own(message))
-        await self._outgoing.send(*outgoing_of(event), *self._activity.outgoing_of(event))
+        await self._outgoing.send(*outgoing)
         for filename, version in event.actions.artifact_delta.items():
             artifact = await saved_file(
                 self._runner, self._caller, filename=filename, version=version

@@ -15,7 +15,7 @@ from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.pending import PendingCalls, paused_state
 from aion_adk.prompt import prompt_message
 from aion_adk.stream import section_of, text_of
-from aion_adk.turn import SectionKey
+from aion_adk.turn import DeltaEnd, SectionKey, TextDelta, TurnOutput
 
 logger = logging.getLogger(__name__)
 
@@ -54,15 +54,21 @@ class AgentContent:
         self._unconfirmed: dict[SectionKey, list[str]] = {}
         self._final: Event | None = None
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: Event) -> list[TurnOutput]:
+        """Takes the event down; returns a chunk for a partial event, the end of its section for
+        the whole one that repeats it."""
         section = section_of(event)
         if event.partial:
-            if text := text_of(event.content):
-                self._unconfirmed.setdefault(section, []).append(text)
-        elif reply_parts(event.content):
+            text = text_of(event.content)
+            if not text:
+                return []
+            self._unconfirmed.setdefault(section, []).append(text)
+            return [TextDelta(section, text)]
+        if reply_parts(event.content):
             self._unconfirmed.pop(section, None)
         if is_final(event):
             self._final = event
+        return [DeltaEnd(section)] if event.content and event.content.parts else []
 
     @property
     def parts(self) -> list[Part]:

@@ -30,10 +30,8 @@ logger = logging.getLogger(__name__)
 class TaskQueue(Protocol):
     """The queue of a handler that makes, announces and ends its tasks itself."""
 
+    stamp: Stamp
     streaming: bool
-
-    @property
-    def stamp(self) -> Stamp: ...
 
     @property
     def task(self) -> Task | None: ...

@@ -22,10 +22,20 @@ from a2a.types import (
 from google.protobuf.struct_pb2 import NULL_VALUE, Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from aion_adk import adk_client
 from aion_adk.formats import canonical
 from aion_adk.snapshot import add_to_history
 from aion_adk.values import drop_protected, is_protected, misfits_in, to_struct
+
+ADK_EXTENSION = "https://google.github.io/adk-docs/a2a/a2a-extension/"
+"""In a task's metadata: the task is written for ADK's own client, `RemoteA2aAgent`.
+
+That client reads the artifacts of a finished task and, if there are any, nothing else. Where the
+metadata does not name the extension it also repeats the last message of the history when a task
+goes on, a question that has been answered included.
+"""
+
+# The client cannot send the extension's header with a2a-sdk 1.x; it marks its parts with this.
+_USER_INPUT = "is_user_input"
 
 
 def new_id() -> str:
@@ -60,6 +70,15 @@ def misfits_of(content: Message | Artifact) -> Iterator[Value]:
             yield from misfits_in(part.data)
 
 
+def is_adk_client(context: RequestContext) -> bool:
+    if ADK_EXTENSION in context.requested_extensions:
+        return True
+    if context.current_task and ADK_EXTENSION in context.current_task.metadata.fields:
+        return True
+    message = context.message or Message()
+    return any(_USER_INPUT in part.metadata.fields for part in message.parts)
+
+
 ServerMetadata = Mapping[str, Any] | Callable[[RequestContext], Mapping[str, Any]]
 """Stamped on everything that leaves, or a function of the request that returns it."""
 
@@ -78,7 +97,7 @@ class Stamps:
             context_id=context.context_id or "",
             metadata=metadata,
             canonical_types=self.canonical_types,
-            for_adk_client=adk_client.is_adk_client(context),
+            for_adk_client=is_adk_client(context),
         )
 
 
@@ -163,7 +182,7 @@ class Stamp:
         join_history(task, message)
         self._stamp_metadata(task)
         if self.for_adk_client:
-            adk_client.mark(task)
+            task.metadata[ADK_EXTENSION] = True
         return task
 
     def _stamp_metadata(self, target: Message | Task | TaskStatusUpdateEvent) -> None:

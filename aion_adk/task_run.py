@@ -192,18 +192,12 @@ class TaskRun(EventQueue):
     def __init__(self, context: RequestContext, live: LiveTask, *, streaming: bool = False) -> None:
         self.context = context
         self.live = live
+        self.task_id = live.stamp.task_id
+        self.stamp = live.stamp
         self.streaming = streaming
         self.released: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._worker: asyncio.Task[None] | None = None
         self._ending: TaskState | None = None
-
-    @property
-    def task_id(self) -> str:
-        return self.context.task_id or ""
-
-    @property
-    def stamp(self) -> Stamp:
-        return self.live.stamp
 
     @property
     def task(self) -> Task | None:
