@@ -1,16 +1,25 @@
 PYTHON ?= python3
+# The version of this Python and whether it is new enough ("3.13.0 True"); empty if it does not run.
+FOUND := $(shell $(PYTHON) -c 'import sys; v = tuple(sys.version_info[:3]); \
+  print("%d.%d.%d %s" % (v + (v >= (3, 11),)))' 2>/dev/null)
+VERSION := $(word 1,$(FOUND))
 BIN := .venv/bin
-READY := .venv/.ready
+# Named after the version, so that .venv is made anew for another one.
+READY := .venv/.ready-$(VERSION)
+READY_CREWAI := .venv-crewai/.ready-$(VERSION)
 NODE := .venv-node/node_modules/.bin
 SAMPLES ?= samples
 PORT ?= 8000
 
-.PHONY: setup test-crewai test-n8n test-openclaw serve test lint types imports docs bench pins clean
+.PHONY: setup setup-crewai serve test test-crewai test-n8n test-openclaw lint types imports docs \
+  bench pins clean
 
 setup: $(READY)
 
 $(READY): requirements.txt pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(if $(filter True,$(FOUND)),,$(error Python 3.11 or newer is needed, and $(PYTHON) is \
+	  $(or $(VERSION),missing); name another one: make setup PYTHON=python3.13))
+	test -e $@ -a -x $(BIN)/python || $(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements.txt \
 	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
@@ -24,13 +33,17 @@ test: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term:skip-covered -q
 
 # crewai is large and pins other packages down: it has an environment of its own.
-.venv-crewai/.ready: pyproject.toml | setup
-	test -x .venv-crewai/bin/python || $(BIN)/uv venv --quiet --python $(BIN)/python .venv-crewai
+setup-crewai: $(READY_CREWAI)
+
+$(READY_CREWAI): pyproject.toml | setup
+	test -e $@ || $(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-crewai
 	$(BIN)/uv pip install --quiet --python .venv-crewai/bin/python --editable '.[crewai]' \
 	  pytest pytest-asyncio pytest-timeout
+	@.venv-crewai/bin/python -c 'import importlib.metadata as m; m.version("crewai")' 2>/dev/null \
+	  || { echo "crewai does not support Python $(VERSION)" >&2; exit 1; }
 	touch $@
 
-test-crewai: .venv-crewai/.ready
+test-crewai: setup-crewai
 	.venv-crewai/bin/python -m pytest -q -k crewai \
 	  tests/drivers/test_crewai.py tests/drivers/test_every_driver.py
 
