@@ -4,6 +4,7 @@ FOUND := $(shell $(PYTHON) -c 'import sys; v = tuple(sys.version_info[:3]); \
   print("%d.%d.%d %s" % (v + (v >= (3, 11),)))' 2>/dev/null)
 VERSION := $(word 1,$(FOUND))
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Named after the version, so that .venv is made anew for another one.
 READY := .venv/.ready-$(VERSION)
 READY_CREWAI := .venv-crewai/.ready-$(VERSION)
@@ -20,10 +21,11 @@ $(READY): requirements.txt pyproject.toml
 	$(if $(filter True,$(FOUND)),,$(error Python 3.11 or newer is needed, and $(PYTHON) is \
 	  $(or $(VERSION),missing); name another one: make setup PYTHON=python3.13))
 	test -e $@ -a -x $(BIN)/python || $(PYTHON) -m venv --clear .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements.txt \
-	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	sed -n '/^uv==/,/[^\\]$$/p' requirements.txt > .venv/uv.txt
+	$(PIP) --require-hashes --no-deps -r .venv/uv.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.txt \
+	  || $(PIP) --require-hashes -r requirements.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
 serve: setup
@@ -85,7 +87,8 @@ bench: setup
 
 pins: setup
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra all --group dev \
-	  --no-emit-index-url --no-annotate --no-header --output-file requirements.txt pyproject.toml
+	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header \
+	  --output-file requirements.txt pyproject.toml
 
 clean:
 	rm -rf .venv* site .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
