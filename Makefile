@@ -13,7 +13,7 @@ SAMPLES ?= samples
 PORT ?= 8000
 
 .PHONY: setup setup-crewai setup-actionlint serve test test-crewai test-n8n test-openclaw \
-  workflows lint types imports docs bench pins clean
+  workflows lint types imports docs bench dist pins clean
 
 setup: $(READY)
 
@@ -97,10 +97,15 @@ bench: setup
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --group bench
 	$(BIN)/python -m benchmarks
 
+dist: setup
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+	.ci/dist
+
 pins: setup
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra all --group dev \
 	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header \
 	  --output-file requirements.txt pyproject.toml
 
 clean:
-	rm -rf .venv* site .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
+	rm -rf .venv* dist site .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
