@@ -95,26 +95,28 @@ class Followers:
     """Readers of paused tasks, until the next run of their task takes them."""
 
     def __init__(self) -> None:
+        self._task_of: dict[Reader, str] = {}
         self._of_task: dict[str, set[Reader]] = {}
 
     def add(self, task_id: str, reader: Reader) -> None:
+        self._task_of[reader] = task_id
         self._of_task.setdefault(task_id, set()).add(reader)
         reader.source = self
 
     def remove(self, reader: Reader) -> None:
-        for task_id in [key for key, readers in self._of_task.items() if reader in readers]:
-            self._of_task[task_id].discard(reader)
-            if not self._of_task[task_id]:
-                del self._of_task[task_id]
+        task_id = self._task_of.pop(reader)
+        self._of_task[task_id].discard(reader)
+        if not self._of_task[task_id]:
+            del self._of_task[task_id]
 
     def hand_to(self, run: TaskRun) -> None:
         for reader in self._of_task.pop(run.task_id, ()):
+            del self._task_of[reader]
             run.live.readers.add(reader)
 
     def close(self) -> None:
-        for readers in self._of_task.values():
-            for reader in readers:
-                reader.close()
+        for reader in self._task_of:
+            reader.close()
 
 
 class RunRegistry:
