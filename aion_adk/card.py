@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentProvider, AgentSkill
 from google.adk.agents import BaseAgent
@@ -13,13 +13,48 @@ from google.adk.tools.agent_tool import AgentTool
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.base_toolset import BaseToolset
 from google.adk.workflow import BaseNode, JoinNode
-
-from aion_adk.about import About
+from google.protobuf.json_format import ParseDict, ParseError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
 Servable = BaseAgent | BaseNode | App | Runner
 """What can be served: an agent, a workflow, an app, or a runner with services of its own."""
 
 TEXT_MODES = ("text/plain", "application/json")
+
+
+def _skill(value: Any) -> Any:
+    return _parsed(value, AgentSkill()) if isinstance(value, dict) else value
+
+
+def _provider(value: Any) -> Any:
+    return _parsed(value, AgentProvider()) if isinstance(value, dict) else value
+
+
+def _parsed(value: Any, target: AgentSkill | AgentProvider) -> AgentSkill | AgentProvider:
+    try:
+        return ParseDict(value, target)
+    except ParseError as error:
+        raise ValueError(str(error)) from error
+
+
+Skill = Annotated[AgentSkill, BeforeValidator(_skill), PlainSerializer(str)]
+Provider = Annotated[AgentProvider, BeforeValidator(_provider), PlainSerializer(str)]
+
+
+class CardFields(BaseModel):
+    """What an agent's card can show beside ADK's name; an empty field gets the card's default."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    display_name: str = ""
+    description: str = ""
+    version: str = ""
+    skills: tuple[Skill, ...] = ()
+    input_modes: tuple[str, ...] = ()
+    output_modes: tuple[str, ...] = ()
+    provider: Provider | None = None
+    documentation_url: str = ""
+    icon_url: str = ""
 
 
 def root_of(agent: Servable) -> BaseNode:
@@ -52,30 +87,25 @@ def build_agent_card(
 ) -> AgentCard:
     """A card with skills from tools and sub-agents; instructions and prompts stay private.
 
-    What is not given comes from the agent's `about`, if it has one. Toolsets
-    are not asked for their tools: that may need a network, and a card must not.
+    What is not given comes from the agent, if it has `CardFields`. Toolsets are not asked for
+    their tools: that may need a network, and a card must not.
     """
     root = root_of(agent)
-    about = about_of(root)
+    own = root if isinstance(root, CardFields) else CardFields()
     text = description if description is not None else root.description
     return AgentCard(
-        name=name or about.display_name or root.name,
+        name=name or own.display_name or root.name,
         description=text or f"The {root.name} agent.",
-        version=version or about.version or "0.1.0",
+        version=version or own.version or "0.1.0",
         supported_interfaces=interfaces or [jsonrpc_interface(url)],
         capabilities=capabilities or AgentCapabilities(streaming=True),
-        default_input_modes=input_modes or about.input_modes or (*TEXT_MODES, "*/*"),
-        default_output_modes=output_modes or about.output_modes or TEXT_MODES,
-        skills=skills if skills is not None else about.skills or list(skills_of(root)),
-        provider=provider or about.provider,
-        documentation_url=documentation_url or about.documentation_url or None,
-        icon_url=icon_url or about.icon_url or None,
+        default_input_modes=input_modes or own.input_modes or (*TEXT_MODES, "*/*"),
+        default_output_modes=output_modes or own.output_modes or TEXT_MODES,
+        skills=skills if skills is not None else own.skills or list(skills_of(root)),
+        provider=provider or own.provider,
+        documentation_url=documentation_url or own.documentation_url or None,
+        icon_url=icon_url or own.icon_url or None,
     )
-
-
-def about_of(root: BaseNode) -> About:
-    about = getattr(root, "about", None)
-    return about if isinstance(about, About) else About()
 
 
 def jsonrpc_interface(url: str) -> AgentInterface:

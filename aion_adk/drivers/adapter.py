@@ -5,30 +5,20 @@ import functools
 import inspect
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from typing import Any, ClassVar, Unpack
 
 from google.adk.agents.invocation_context import InvocationContext
 from pydantic import PrivateAttr
 from typing_extensions import override
 
+from aion_adk.card import CardFields
 from aion_adk.drivers.answer import Answer
 from aion_adk.drivers.callable import answered, called
 from aion_adk.drivers.driver import Answered, Driver, DriverOptions
 from aion_adk.drivers.request import conversation_id, is_streaming, text_of_request
 
 logger = logging.getLogger(__name__)
-
-_DESCRIBED = (
-    "description",
-    "version",
-    "skills",
-    "input_modes",
-    "output_modes",
-    "provider",
-    "documentation_url",
-    "icon_url",
-)
 
 
 class AdapterAgent(Driver):
@@ -48,7 +38,14 @@ class AdapterAgent(Driver):
     def __init__(self, name: str, adapter: Any, **options: Unpack[DriverOptions]) -> None:
         if not callable(getattr(adapter, "invoke", None)):
             raise TypeError(f"expected an object with invoke(), got {type(adapter).__name__}")
-        super().__init__(name=name, adapter=adapter, **{**_described(adapter), **options})
+        described: dict[str, Any] = {}
+        if get_metadata := getattr(adapter, "get_metadata", None):
+            metadata = get_metadata()
+            for field in CardFields.model_fields:
+                value = getattr(metadata, "name" if field == "display_name" else field, None)
+                if value:
+                    described[field] = value
+        super().__init__(name=name, adapter=adapter, **{**described, **options})
 
     @override
     async def _answer(self, ctx: InvocationContext) -> AsyncGenerator[Answered, None]:
@@ -88,13 +85,3 @@ def _streams(adapter: Any) -> bool:
 
 def _accepts(function: Callable[..., Any], keyword: str) -> bool:
     return keyword in inspect.signature(function).parameters
-
-
-def _described(adapter: Any) -> Mapping[str, Any]:
-    get_metadata = getattr(adapter, "get_metadata", None)
-    if get_metadata is None:
-        return {}
-    metadata = get_metadata()
-    fields = {key: getattr(metadata, key, None) for key in _DESCRIBED}
-    fields["display_name"] = getattr(metadata, "name", None)
-    return {key: value for key, value in fields.items() if value}

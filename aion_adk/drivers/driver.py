@@ -17,7 +17,7 @@ from google.adk.events import Event
 from pydantic import Field
 from typing_extensions import override
 
-from aion_adk.about import About, Provider, Skill
+from aion_adk.card import CardFields
 from aion_adk.drivers.pump import pumped
 
 Answered = Event | Callable[[], None]
@@ -41,7 +41,7 @@ class DriverOptions(TypedDict, total=False):
     after_agent_callback: AfterAgentCallback
 
 
-class Driver(BaseAgent):
+class Driver(BaseAgent, CardFields):
     """Another framework's agent; `timeout` is in seconds and for the whole answer."""
 
     references: ClassVar[frozenset[str]] = frozenset()
@@ -50,34 +50,11 @@ class Driver(BaseAgent):
     ahead: ClassVar[int] = 64
     """How many events the framework may be ahead of the caller."""
 
-    display_name: str = ""
-    version: str = ""
-    skills: tuple[Skill, ...] = ()
-    input_modes: tuple[str, ...] = ()
-    output_modes: tuple[str, ...] = ()
-    provider: Provider | None = None
-    documentation_url: str = ""
-    icon_url: str = ""
     timeout: float | None = Field(default=None, gt=0)
 
     # Each driver's own __init__ has the typed signature; pydantic validates the fields here.
     def __init__(self, *, name: str, **fields: Any) -> None:
         super().__init__(name=name, **fields)
-
-    @property
-    def about(self) -> About:
-        """What the agent card says of this driver."""
-        return About(
-            display_name=self.display_name,
-            description=self.description,
-            version=self.version,
-            skills=self.skills,
-            input_modes=self.input_modes,
-            output_modes=self.output_modes,
-            provider=self.provider,
-            documentation_url=self.documentation_url,
-            icon_url=self.icon_url,
-        )
 
     async def aclose(self) -> None:
         """Lets go of what the driver holds open; a server calls it when it stops."""
