@@ -1,7 +1,7 @@
 """The base of every driver: a framework's agent as one ADK agent.
 
-A driver implements `_answer`, which yields ADK events, and calls for what leaves in order
-between them. `_run_async_impl` runs it in a task of its own under one deadline.
+A driver implements `_answer`, which yields ADK events and, between them, functions to call in
+that order. `_run_async_impl` runs it in a task of its own with one deadline.
 """
 
 from abc import abstractmethod
@@ -20,8 +20,8 @@ from typing_extensions import override
 from aion_adk.card import CardFields
 from aion_adk.drivers.pump import pumped
 
-Answered = Event | Callable[[], None]
-"""An event, or a call to make when the events before it were sent."""
+DriverItem = Event | Callable[[], None]
+"""An event, or a function to call when the events before it have been sent."""
 
 
 class DriverOptions(TypedDict, total=False):
@@ -57,10 +57,10 @@ class Driver(BaseAgent, CardFields):
         super().__init__(name=name, **fields)
 
     async def aclose(self) -> None:
-        """Lets go of what the driver holds open; a server calls it when it stops."""
+        """Closes what the driver keeps open; the server calls it when it stops."""
 
     @abstractmethod
-    def _answer(self, ctx: InvocationContext) -> AsyncGenerator[Answered, None]:
+    def _answer(self, ctx: InvocationContext) -> AsyncGenerator[DriverItem, None]:
         """Runs the framework for one turn."""
 
     @override
@@ -75,6 +75,6 @@ class Driver(BaseAgent, CardFields):
                 else:
                     item()
         if ctx.is_resumable and not paused:
-            # An agent that has not said so is run again when another one's pause is answered.
+            # An agent that does not mark its end is run again when another one's pause is answered.
             ctx.set_agent_state(self.name, end_of_agent=True)
             yield self._create_agent_state_event(ctx)
