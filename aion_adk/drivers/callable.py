@@ -70,7 +70,14 @@ async def result_of_call(func: Callable[..., Any], *args: Any) -> Any:
     lazy = (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
     method = getattr(func, "__call__", func)  # noqa: B004 # an object whose __call__ is async
     on_loop = any(is_lazy(func) or is_lazy(method) for is_lazy in lazy)
-    result: Any = func(*args) if on_loop else await asyncio.to_thread(func, *args)
+
+    def call() -> Any:
+        try:
+            return func(*args)
+        except StopIteration as error:  # a future cannot hold one, and would never be done
+            raise RuntimeError("the function raised StopIteration") from error
+
+    result = call() if on_loop else await asyncio.to_thread(call)
     return await result if inspect.isawaitable(result) else result
 
 

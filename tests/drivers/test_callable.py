@@ -180,6 +180,15 @@ async def test_a_function_that_would_end_the_process_fails_only_its_own_task(
         assert reply_of(await send(url, "hi")) == "alive"
 
 
+async def test_a_function_that_lets_a_stop_iteration_out_fails_its_task() -> None:
+    def first_of_nothing(text: str) -> str:
+        return next(iter([]))
+
+    async with asyncio.timeout(10), serving(CallableAgent("agent", first_of_nothing)) as url:
+        task = await send(url, "hi")
+    assert task.status.state == TaskState.TASK_STATE_FAILED
+
+
 async def test_a_generator_that_goes_on_after_its_deadline_is_closed(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
