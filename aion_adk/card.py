@@ -87,8 +87,8 @@ def build_agent_card(
 ) -> AgentCard:
     """A card with skills from tools and sub-agents; instructions and prompts stay private.
 
-    What is not given comes from the agent, if it has `CardFields`. Toolsets are not asked for
-    their tools: that may need a network, and a card must not.
+    What is not given comes from the agent, if it has `CardFields`. Toolsets do not list
+    their tools here: that may need a network, and a card must not.
     """
     root = root_of(agent)
     own = root if isinstance(root, CardFields) else CardFields()

@@ -3,7 +3,6 @@
 import asyncio
 import functools
 import inspect
-import logging
 from collections import Counter
 from collections.abc import AsyncGenerator
 from typing import Any, ClassVar, Unpack
@@ -16,8 +15,6 @@ from aion_adk.card import CardFields
 from aion_adk.drivers.callable import events_of_call, result_of_call
 from aion_adk.drivers.driver import Driver, DriverItem, DriverOptions
 from aion_adk.drivers.inputs import conversation_id, is_streaming, text_of_request
-
-logger = logging.getLogger(__name__)
 
 
 class AdapterAgent(Driver):

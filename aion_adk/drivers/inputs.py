@@ -30,10 +30,10 @@ class InputOptions(DriverOptions, total=False):
 
 
 class MappedInputDriver(Driver):
-    """A driver whose input is, in this order: what `input_mapper` makes of the text, the text
-    read as a JSON object (with `parse_json_input`), or what the driver makes of plain text.
+    """A driver whose input is, in this order: what `input_mapper` returns for the text, the text
+    as a JSON object (with `parse_json_input`), or what the driver makes of plain text.
 
-    `default_inputs` are the server's: they win over what a caller sends.
+    `default_inputs` are set by the server and win over what a caller sends.
     """
 
     input_mapper: InputMapper | None = None
@@ -59,7 +59,7 @@ class MappedInputDriver(Driver):
 
     @abstractmethod
     def _plain_input(self, ctx: InvocationContext, text: str) -> Any:
-        """The input for text that is no more than text."""
+        """The input for a text that is neither mapped nor read as JSON."""
 
 
 def is_streaming(ctx: InvocationContext) -> bool:

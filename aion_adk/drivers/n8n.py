@@ -55,11 +55,11 @@ class N8nOptions(InputOptions, total=False):
 
 
 class N8nAgent(MappedInputDriver):
-    """Posts each turn once to `webhook_url` and answers with what the workflow responds.
+    """Posts each turn once to `webhook_url` and answers with the workflow's response.
 
     The body has the text under `message_field`, the conversation under `sessionId`, and
-    `payload_template`, which wins over what a caller sends. A request is sent again only if
-    it surely was not sent before, or with `idempotent=True`.
+    `payload_template`, which wins over what a caller sends. A request is retried only if it
+    certainly was not sent, or with `idempotent=True`.
     """
 
     references: ClassVar[frozenset[str]] = frozenset({"client"})

@@ -47,11 +47,11 @@ class OpenClawOptions(DriverOptions, total=False):
 
 
 class OpenClawAgent(Driver):
-    """Runs `command` for each turn, the prompt on its standard input.
+    """Runs `command` for each turn with the prompt on its standard input.
 
     Each conversation is a session of OpenClaw; with `remembers=False` each turn is an isolated
     `agent exec`. `arguments` are added to either. Runs that share a `state_dir` wait for each
-    other. A run is a process group: when it is cancelled or late, all of it is ended.
+    other. Each run is a process group, which is ended when the run is cancelled or times out.
     """
 
     references: ClassVar[frozenset[str]] = frozenset()
@@ -73,7 +73,7 @@ class OpenClawAgent(Driver):
         async with lock:
             output = await self._run(text_of_request(ctx), session_id=conversation_id(ctx))
         answer = DriverAnswer(ctx)
-        answer.add(_parts_of(_result_in(output)))
+        answer.add(_result_parts(_result_in(output)))
         for event in answer.final_events():
             yield event
 
@@ -116,7 +116,7 @@ async def _end_group(process: asyncio.subprocess.Process) -> None:
 
 
 def _result_in(output: str) -> dict[str, Any]:
-    """The JSON object that the command printed, whatever it logged before it."""
+    """The JSON object in the command's output, which may have log lines before it."""
     candidates = [output, *reversed(output.splitlines()), output[max(output.find("{"), 0) :]]
     for candidate in candidates:
         if (found := json_object(candidate)) is not None:
@@ -125,7 +125,7 @@ def _result_in(output: str) -> dict[str, Any]:
     raise TaskFailed("The OpenClaw agent gave no answer.")
 
 
-def _parts_of(result: dict[str, Any]) -> list[Part]:
+def _result_parts(result: dict[str, Any]) -> list[Part]:
     if result.get("ok") is False or (result.get("error") and not result.get("payloads")):
         logger.error("openclaw failed: %s", json.dumps(result.get("error"))[:_LOGGED])
         raise TaskFailed("The OpenClaw agent failed.")

@@ -1,4 +1,4 @@
-"""Drivers by name, for deployments that are described in a file."""
+"""Drivers by name, for agents that are described in a file."""
 
 import difflib
 import importlib
@@ -98,7 +98,7 @@ def load_agent(config: Mapping[str, Any]) -> Driver:
 
 
 def resolve(reference: str) -> Any:
-    """The object that "package.module:attribute" names; raises whatever its module raises."""
+    """The object that "package.module:attribute" names; what its module raises is raised."""
     module, _, attribute = reference.partition(":")
     # Not pkgutil.resolve_name: it refuses modules whose file name is no identifier.
     return attrgetter(attribute)(importlib.import_module(module))

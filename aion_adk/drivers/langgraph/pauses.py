@@ -15,7 +15,7 @@ from aion_adk.drivers.answer import agent_event
 from aion_adk.stamp import new_id
 
 BREAKPOINT = "breakpoint"
-"""The id of a pause that the graph was compiled with: interrupt_before, interrupt_after."""
+"""The id of a pause set by `interrupt_before` or `interrupt_after` when the graph was compiled."""
 
 _PROMPT_KEYS = ("message", "question", "prompt")
 
