@@ -1,6 +1,5 @@
 """Finds agents where adk's commands find them."""
 
-import importlib
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from google.adk.runners import Runner
 from google.adk.workflow import BaseNode
 
 from aion_adk.card import Servable
-from aion_adk.drivers.registry import load_agent
+from aion_adk.drivers.registry import load_agent, resolve
 from aion_adk.errors import LoadError
 from aion_adk.options import ServerOptions
 from aion_adk.settings import SUFFIXES, read_settings
@@ -115,13 +114,10 @@ def _load(folder: Path, name: str) -> Servable:
 
 
 def _attribute(target: str) -> Servable:
-    module_name, _, attribute = target.partition(":")
     if "" not in sys.path and str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
-        found: object = importlib.import_module(module_name)
-        for name in attribute.split("."):
-            found = getattr(found, name)
+        found: object = resolve(target)
     except Exception as error:
         raise LoadError(f"cannot load {target}") from error
     if not isinstance(found, (BaseAgent, BaseNode, App, Runner)):

@@ -120,3 +120,11 @@ def test_given_options_win_over_those_an_agent_brings() -> None:
     assert ServerOptions(run_timeout=9).over(brought) == ServerOptions(
         list_grpc=True, run_timeout=9
     )
+
+
+def test_a_module_is_found_whatever_its_file_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "loader-dashed.py").write_text(AGENT.format(name="dashed"))
+    monkeypatch.chdir(tmp_path)
+    assert list(find_agents("loader-dashed:root_agent").agents) == ["dashed"]
