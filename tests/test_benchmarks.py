@@ -1,9 +1,11 @@
 import json
+import re
+import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks import report
+from benchmarks import report, walk
 from benchmarks.__main__ import run
 from benchmarks.page import with_figures
 
@@ -77,3 +79,30 @@ def test_a_page_shows_the_figures_of_a_run_between_its_marks() -> None:
         "<!-- machine -->\n3 rounds on 2 virtual cores. Python 3.11, a2a-sdk 1.3.\n<!-- end -->\n"
         "<!-- figures -->\n|  | adk |\n| --- | ---: |\n| Turn 300: CPU, ms | 4 |\n<!-- end -->\n"
     )
+
+
+def test_the_walk_of_a_message_and_the_rooms_are_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["walk", "--modules"])
+    walk.main()
+    printed = capsys.readouterr().out
+    names = re.findall(r"^(\w[\w ]*?) {2,}", printed, re.MULTILINE)
+    assert names[:3] == ["streamed", "blocking", "each further chunk"]
+    assert {"room", "cli", "drivers", "formats", "total"} <= set(names)
+    figures = re.findall(r"^streamed +(\d+) +(\d+) +(\d+)$", printed, re.MULTILINE)[0]
+    modules, switches, steps = map(int, figures)
+    assert 0 < modules < switches < steps
+    assert len(re.findall(r"^[\w/]+\.py$", printed, re.MULTILINE)) == modules
+
+
+def test_a_room_is_a_folder_with_all_below_it(tmp_path: Path) -> None:
+    inner = tmp_path / "pack" / "room" / "inner"
+    inner.mkdir(parents=True)
+    (tmp_path / "pack" / "flat.py").write_text("x = 1\n")
+    (inner / "deep.py").write_text("async def f():\n    def g(): ...\n")
+    (inner.parent / "near.py").write_text("def h(): ...\n")
+    assert walk.rooms(tmp_path / "pack") == {
+        "pack": walk.Room(lines=1, files=1, functions=0),
+        "room": walk.Room(lines=3, files=2, functions=3),
+    }
