@@ -18,19 +18,26 @@ _SECONDS_PER_SCENARIO = 120
 
 RESULTS = Path(__file__).parent / "results"
 
+BEFORE = "before"
+"""The name of the peer that is another checkout of this project."""
 
-async def measure(size: str, *, rounds: int, peers: list[str]) -> AsyncGenerator[Values, None]:
+
+async def measure(
+    size: str, *, rounds: int, peers: list[str], compare: Path | None = None
+) -> AsyncGenerator[Values, None]:
     """Every figure so far, after each round."""
     values: Values = {peer: {} for peer in peers}
     for number in range(rounds):
         # Whoever is first finds the machine in another state: everybody is first once.
         shift = number % len(peers)
-        await _round(size, number, peers[shift:] + peers[:shift], values)
+        await _round(size, number, peers[shift:] + peers[:shift], values, compare)
         yield values
 
 
-async def _round(size: str, number: int, peers: list[str], values: Values) -> None:
-    targets = [Floor(size) if peer == "runner" else Server(peer) for peer in peers]
+async def _round(
+    size: str, number: int, peers: list[str], values: Values, compare: Path | None
+) -> None:
+    targets = [_target(peer, size, compare) for peer in peers]
     try:
         for target in targets:
             _add(values[target.name], await target.start())
@@ -39,7 +46,7 @@ async def _round(size: str, number: int, peers: list[str], values: Values) -> No
                 continue
             begin = time.perf_counter()
             for target in targets:
-                if not scenario.peers or target.name in scenario.peers:
+                if not scenario.peers or target.peer in scenario.peers:
                     async with asyncio.timeout(_SECONDS_PER_SCENARIO):
                         _add(values[target.name], await target.measure(scenario))
             seconds = time.perf_counter() - begin
@@ -47,6 +54,14 @@ async def _round(size: str, number: int, peers: list[str], values: Values) -> No
     finally:
         for target in targets:
             await target.stop()
+
+
+def _target(peer: str, size: str, compare: Path | None) -> Floor | Server:
+    if peer == "runner":
+        return Floor(size)
+    if peer == BEFORE:
+        return Server("aion-adk", name=BEFORE, checkout=compare)
+    return Server(peer)
 
 
 def _add(values: dict[str, list[float]], figures: dict[str, float]) -> None:
@@ -60,23 +75,44 @@ def main() -> None:
     parser.add_argument("--size", choices=list(SIZES), default="full")
     parser.add_argument("--rounds", type=int, help="how often everything is measured")
     parser.add_argument("--peers", help="comma-separated; default: all that are installed")
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument(
+        "--compare",
+        type=Path,
+        metavar="CHECKOUT",
+        help="measure this other checkout of the project too, and no peers unless named",
+    )
+    parser.add_argument("--results", type=Path)
     options = parser.parse_args()
     size: str = options.size or "full"
     rounds: int = options.rounds or (3 if size == "full" else 1)
-    peers = options.peers.split(",") if options.peers else [*installed(), "runner"]
-    asyncio.run(run(size, rounds=rounds, peers=peers, results=options.results))
+    compare: Path | None = options.compare.resolve() if options.compare else None
+    if options.peers:
+        peers: list[str] = options.peers.split(",")
+    else:
+        peers = ["aion-adk"] if compare else [*installed(), "runner"]
+    # The published figures are those of all peers: a comparison leaves them alone.
+    results = options.results or (RESULTS / "compare" if compare else RESULTS)
+    asyncio.run(run(size, rounds=rounds, peers=peers, results=results, compare=compare))
 
 
-async def run(size: str, *, rounds: int, peers: list[str], results: Path) -> None:
+async def run(
+    size: str, *, rounds: int, peers: list[str], results: Path, compare: Path | None = None
+) -> None:
+    if compare:
+        if not (compare / "aion_adk" / "__init__.py").is_file():
+            raise SystemExit(f"--compare expects a checkout of this project, not {compare}")
+        peers = [BEFORE, *peers]
+    values: Values = {}
     found: report.Medians = {}
     done = 0
-    async for values in measure(size, rounds=rounds, peers=peers):
+    async for values in measure(size, rounds=rounds, peers=peers, compare=compare):
         done += 1
         found = report.medians(values)
         report.write_json(results / "results.json", values, rounds=done)
     print(report.table(found))
     print(report.target_table(report.verdicts(found)))
+    if compare and "aion-adk" in peers:
+        print(report.comparison(values, BEFORE, "aion-adk"))
     if not report.write_plot(results / "results.svg", found):
         print("SKIPPED the plot: matplotlib is not installed", file=sys.stderr)
 

@@ -173,6 +173,19 @@ def target_table(results: Iterable[Verdict]) -> str:
     return "\n".join(lines)
 
 
+def comparison(values: dict[str, dict[str, list[float]]], before: str, after: str) -> str:
+    """A Markdown table: medians with the least and the most of the rounds, and their ratio.
+
+    A ratio within the spread of either column is noise.
+    """
+    lines = [_row("", before, after, "ratio"), _row("---", "---:", "---:", "---:")]
+    for name, new in values[after].items():
+        if old := values[before].get(name):
+            ratio = statistics.median(new) / statistics.median(old)
+            lines.append(_row(name, _spread(old), _spread(new), f"{ratio:.2f}"))
+    return "\n".join(lines)
+
+
 def write_json(path: Path, values: dict[str, dict[str, list[float]]], *, rounds: int) -> None:
     found = medians(values)
     document: dict[str, Any] = {
@@ -213,6 +226,11 @@ def _number(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _spread(values: list[float]) -> str:
+    least, most = _number(min(values)), _number(max(values))
+    return f"{_number(statistics.median(values))} ({least} … {most})"
 
 
 def _versions() -> dict[str, str]:

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from benchmarks.client import FRONTS, Answer
@@ -19,6 +20,8 @@ Figures = dict[str, float]
 class Target(Protocol):
     """A server in its own process, or the Runner in this one."""
 
+    @property
+    def checkout(self) -> Path | None: ...
     async def send(self, text: str, *, context_id: str = "") -> Answer: ...
     async def stream(self, text: str, *, chunks: int) -> Answer: ...
     async def stream_to(self, front: str, text: str, *, chunks: int) -> Answer: ...
@@ -108,6 +111,7 @@ def graphs(chunks: int, *, repeat: int = 3) -> Scenario:
             sys.executable,
             *("-W", "ignore", "-m", "benchmarks.graphs", *options),
             stdout=asyncio.subprocess.PIPE,
+            cwd=target.checkout,
         )
         written, _ = await process.communicate()
         if process.returncode:

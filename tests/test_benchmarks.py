@@ -8,6 +8,28 @@ import pytest
 from benchmarks import report, walk
 from benchmarks.__main__ import run
 from benchmarks.page import with_figures
+from benchmarks.process import Server
+
+# Stands for the servers of another checkout.
+OTHER_PEERS = """
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+class Answer(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *arguments): ...
+
+Path("served").write_text(sys.argv[1])
+HTTPServer(("127.0.0.1", int(sys.argv[2])), Answer).serve_forever()
+"""
 
 
 @pytest.mark.timeout(180)
@@ -79,6 +101,28 @@ def test_a_page_shows_the_figures_of_a_run_between_its_marks() -> None:
         "<!-- machine -->\n3 rounds on 2 virtual cores. Python 3.11, a2a-sdk 1.3.\n<!-- end -->\n"
         "<!-- figures -->\n|  | adk |\n| --- | ---: |\n| Turn 300: CPU, ms | 4 |\n<!-- end -->\n"
     )
+
+
+async def test_another_checkout_is_served_by_its_own_code(tmp_path: Path) -> None:
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "__init__.py").touch()
+    (tmp_path / "benchmarks" / "peers.py").write_text(OTHER_PEERS)
+    server = Server("aion-adk", name="before", checkout=tmp_path)
+    try:
+        assert set(await server.start()) == {"startup_s", "startup_mb"}
+    finally:
+        await server.stop()
+    assert (tmp_path / "served").read_text() == "aion-adk"
+
+
+def test_two_checkouts_are_compared_by_medians_with_what_the_rounds_spread() -> None:
+    values = {
+        "before": {"send_c1_per_s": [100.0, 300.0, 200.0], "gone": [1.0]},
+        "aion-adk": {"send_c1_per_s": [210.0, 200.0, 400.0], "new": [1.0]},
+    }
+    assert report.comparison(values, "before", "aion-adk").splitlines()[2:] == [
+        "| send_c1_per_s | 200 (100 … 300) | 210 (200 … 400) | 1.05 |"
+    ]
 
 
 def test_the_walk_of_a_message_and_the_rooms_are_printed(
