@@ -32,10 +32,10 @@ from google.api.field_behavior_pb2 import FieldBehavior, field_behavior
 from google.protobuf.struct_pb2 import Value
 
 from aion_adk.admission import is_complete
-from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.snapshot import TERMINAL_STATES, copy_of
 from aion_adk.store import MemoryTaskStore
 from aion_adk.values import to_value
+from tests.acts import Held, asks_back, echo
 from tests.agents import said
 from tests.handling import (
     IMMEDIATELY,
@@ -58,60 +58,11 @@ from tests.serving import reply_of, request_of
 BEHAVIOR: Any = field_behavior  # its type does not say that it is an extension
 
 
-def asked(ctx: InvocationContext) -> str:
-    parts = (ctx.user_content.parts or []) if ctx.user_content else []
-    return "".join(part.text or "" for part in parts)
-
-
-async def echo(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-    yield said(agent, ctx, f"you said {asked(ctx)}")
-
-
-class Held:
-    """An agent that says where it is and waits to be let on."""
-
-    def __init__(self) -> None:
-        self.began: list[str] = []
-        self.stopped: list[str] = []
-        self.begin = asyncio.Condition()
-        self.go = asyncio.Event()
-
-    async def act(self, agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        text = asked(ctx)
-        yield said(agent, ctx, "a", partial=True)
-        yield said(agent, ctx, "b", partial=True)
-        async with self.begin:
-            self.began.append(text)
-            self.begin.notify_all()
-        try:
-            await self.go.wait()
-        except asyncio.CancelledError:
-            self.stopped.append(text)
-            raise
-        yield said(agent, ctx, "c", partial=True)
-        yield said(agent, ctx, "abc")
-
-    async def has_begun(self, *texts: str) -> None:
-        async with asyncio.timeout(10), self.begin:
-            await self.begin.wait_for(lambda: set(texts) <= set(self.began))
-
-
 def nested(depth: int) -> Value:
     plain: Any = 1
     for _ in range(depth):
         plain = {"deeper": plain}
     return to_value(plain)
-
-
-async def asks_back(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-    if asked(ctx) == "done":
-        yield said(agent, ctx, "thanks")
-        return
-    question = Task()
-    question.status.state = TaskState.TASK_STATE_INPUT_REQUIRED
-    event = said(agent, ctx, "more?")
-    event.actions.state_delta[OUTBOX_KEY] = A2AOutbox(task=question)
-    yield event
 
 
 async def test_a_caller_that_leaves_does_not_stop_its_run() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from a2a.types import CancelTaskRequest, Part, Task, TaskState
-from google.adk.agents import BaseAgent, LlmAgent
+from google.adk.agents import BaseAgent
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event, EventActions
 from google.adk.sessions import InMemorySessionService
@@ -15,59 +15,12 @@ from google.genai import types
 
 from aion_adk import reply
 from aion_adk.outbound import data_part
-from aion_adk.values import to_dict, to_plain
-from tests.models import ScriptedModel, call, text
+from tests.models import call, text
+from tests.pausing import agent_of, asking, follow_up, heard, model_of, pending, response
 from tests.serving import client_of, deltas_of, history_of, reply_of, send, serving, stream
 
 INPUT_REQUIRED = TaskState.TASK_STATE_INPUT_REQUIRED
 COMPLETED = TaskState.TASK_STATE_COMPLETED
-
-
-def ask_boss(topic: str) -> None:
-    """Asks somebody else; the answer comes later."""
-
-
-def agent_of(*steps: list[types.Part], tools: list[Any] | None = None) -> LlmAgent:
-    tools = tools or [LongRunningFunctionTool(ask_boss)]
-    return LlmAgent(name="asker", model=ScriptedModel(steps=list(steps)), tools=tools)
-
-
-def model_of(agent: LlmAgent) -> ScriptedModel:
-    assert isinstance(agent.model, ScriptedModel)
-    return agent.model
-
-
-def asking(*topics: str) -> list[types.Part]:
-    return [call("ask_boss", call_id=f"ask-{topic}", topic=topic) for topic in topics]
-
-
-def pending(task: Task) -> list[dict[str, Any]]:
-    """The calls that the status message carries as data."""
-    return [
-        to_plain(part.data)
-        for part in task.status.message.parts
-        if to_dict(part.metadata) == {"adk_type": "function_call", "adk_is_long_running": True}
-    ]
-
-
-def response(call_id: str, value: Any, *, name: str = "ask_boss") -> Part:
-    answer = {"id": call_id, "name": name, "response": value}
-    return data_part(answer, adk_type="function_response")
-
-
-def heard(agent: LlmAgent) -> list[Any]:
-    """The function responses that the model was given last."""
-    contents = model_of(agent).requests[-1].contents
-    return [
-        part.function_response.response
-        for content in contents
-        for part in content.parts or []
-        if part.function_response
-    ]
-
-
-async def follow_up(url: str, task: Task, content: Any) -> Task:
-    return await send(url, content, task_id=task.id)
 
 
 async def test_a_pending_call_is_a_question_in_text_and_a_call_in_data() -> None:

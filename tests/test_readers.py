@@ -15,11 +15,11 @@ from google.adk.events import Event
 
 from aion_adk.emit import emit_artifact
 from aion_adk.store import MemoryTaskStore
+from tests.acts import Held, asked
 from tests.agents import said
 from tests.handling import Acting, handler_of, listen, shape_of
 from tests.models import ScriptedModel, call, text
 from tests.serving import deltas_of, raw_stream, reply_of, rest_of, send, serving, stream
-from tests.test_handler import Held, asked
 
 CHUNK = "x" * 4096
 CHUNKS_A_SECTION = 100

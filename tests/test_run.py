@@ -20,6 +20,7 @@ from aion_adk.options import ServerOptions
 from aion_adk.server import runner_for
 from aion_adk.snapshot import TERMINAL_STATES
 from aion_adk.values import to_dict
+from tests.acts import Held, asked, asks_back, echo
 from tests.handling import (
     IMMEDIATELY,
     Acting,
@@ -34,7 +35,6 @@ from tests.handling import (
     state_of,
 )
 from tests.models import ScriptedModel, call, text
-from tests.test_handler import Held, asked, asks_back, echo
 
 
 class Slow(InMemoryTaskStore):
