@@ -51,6 +51,7 @@ from tests.handling import (
     shape_of,
     state_of,
     subscribe,
+    until_idle,
     within,
 )
 from tests.serving import reply_of, request_of
@@ -87,7 +88,7 @@ async def test_a_late_reader_gets_the_task_then_all_the_text_and_no_chunk_twice(
     task = await ask(handler, "two", context_id="other", configuration=IMMEDIATELY)
     await held.has_begun("two")
     late = asyncio.create_task(subscribe(handler, task.id))
-    await asyncio.sleep(0)
+    await until_idle()
     held.go.set()
     assert [shape_of(event) for event in await late] == [
         "task WORKING",
@@ -207,7 +208,7 @@ async def test_a_turn_announced_while_it_waited_shows_one_task_only() -> None:
     await held.has_begun("first")
     second = await ask(handler, "second", context_id="c", configuration=IMMEDIATELY)
     reader = asyncio.create_task(subscribe(handler, second.id))
-    await asyncio.sleep(0)
+    await until_idle()
     held.go.set()
     shapes = [shape_of(event) for event in await reader]
     assert [shape for shape in shapes if shape.startswith("task")] == ["task WORKING"]
@@ -351,7 +352,7 @@ async def test_a_parked_task_holds_no_coroutine() -> None:
     before = asyncio.all_tasks()
     tasks = await asyncio.gather(*(ask(handler, "start") for _ in range(20)))
     assert {state_of(task) for task in tasks} == {"INPUT_REQUIRED"}
-    await asyncio.sleep(0)
+    await until_idle()
     assert asyncio.all_tasks() <= before
 
 
@@ -436,10 +437,10 @@ async def test_a_message_that_answers_an_announced_task_completes_it() -> None:
     executor = Answering()
     handler = handler_of(executor)
     first = asyncio.create_task(handler.on_message_send(request_of("one", context_id="c"), call()))
-    await asyncio.sleep(0)
+    await until_idle()
     second = await ask(handler, "two", context_id="c", configuration=IMMEDIATELY)
     reader = asyncio.create_task(subscribe(handler, second.id))
-    await asyncio.sleep(0)
+    await until_idle()
     executor.go.set()
     assert isinstance(await first, Message)
     assert [shape_of(event) for event in await reader] == ["task WORKING", "COMPLETED"]
@@ -524,7 +525,7 @@ async def test_a_run_may_go_on_by_itself_after_asking_for_authorization() -> Non
     task = await ask(handler, "one", context_id="c")
     assert state_of(task) == "AUTH_REQUIRED"
     reader = asyncio.create_task(subscribe(handler, task.id))
-    await asyncio.sleep(0)
+    await until_idle()
     executor.go.set()
     assert [shape_of(event) for event in await reader] == [
         "task AUTH_REQUIRED",
@@ -605,7 +606,7 @@ async def test_a_run_that_ends_within_the_grace_period_completes() -> None:
     running = asking(handler, "one")
     await held.has_begun("one")
     closing = asyncio.create_task(handler.aclose())
-    await asyncio.sleep(0)
+    await until_idle()
     held.go.set()
     await asyncio.wait_for(closing, 5)
     assert state_of(await running) == "COMPLETED"

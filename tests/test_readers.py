@@ -12,14 +12,16 @@ from a2a.types import Part, Task
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.agents.llm_agent import LlmAgent
 from google.adk.events import Event
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from aion_adk import to_a2a
 from aion_adk.emit import emit_artifact
 from aion_adk.store import MemoryTaskStore
 from tests.acts import Held, asked
 from tests.agents import said
 from tests.handling import Acting, handler_of, listen, shape_of
 from tests.models import ScriptedModel, call, text
-from tests.serving import deltas_of, raw_stream, reply_of, rest_of, send, serving, stream
+from tests.serving import deltas_of, listening, raw_stream, reply_of, rest_of, send, serving, stream
 
 CHUNK = "x" * 4096
 CHUNKS_A_SECTION = 100
@@ -65,12 +67,23 @@ async def test_a_reader_that_stops_reading_gets_an_error_and_costs_little() -> N
 async def test_a_connection_that_drops_does_not_stop_the_run() -> None:
     """E8"""
     held = Held()
-    async with serving(Acting(name="held", act=held.act)) as url:
+    left = asyncio.Event()
+
+    def watched(url: str) -> ASGIApp:
+        app = to_a2a(Acting(name="held", act=held.act), public_url=url)
+
+        async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+            await app(scope, receive, send)
+            left.set()
+
+        return serve
+
+    async with listening(watched) as url:
         reader, writer = await raw_stream(url, "one")
         await held.has_begun("one")
         await asyncio.wait_for(reader.readuntil(b'"b"'), 10)
         writer.transport.abort()
-        await asyncio.sleep(0.1)
+        await asyncio.wait_for(left.wait(), 10)
         held.go.set()
         task = await send(url, "two")
     assert (reply_of(task), held.stopped) == ("abc", [])
