@@ -9,7 +9,7 @@ import json
 import sys
 import time
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from google.adk.agents.run_config import RunConfig
 from google.adk.events import Event
@@ -63,6 +63,9 @@ class RunnerAlone:
         events = spoken(text)
         await anext(events)
         self._held.append(events)
+
+    async def stall(self, text: str, *, context_id: str) -> Callable[[], Awaitable[Answer]]:
+        raise NotImplementedError("the Runner streams to no reader that could stop")
 
     def cpu_seconds(self) -> float:
         return time.process_time()

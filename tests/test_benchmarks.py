@@ -49,6 +49,7 @@ async def test_a_tiny_run_measures_this_server_and_writes_every_kind_of_figure(
         "first_delta_ms",
         "stream_20_per_s",
         "stream_20_cpu_us",
+        "stream_20_frames",
         "paced_5_cpu_us",
         "inside_20_ms",
         "front_a2a_cpu_us",
@@ -62,6 +63,7 @@ async def test_a_tiny_run_measures_this_server_and_writes_every_kind_of_figure(
         "turn_10_ms",
         "task_kb",
         "open_stream_kb",
+        "stalled_reader_mb",
     }
     assert document["rounds"] == 1
     assert {verdict["target"] for verdict in document["targets"]} == {
@@ -71,6 +73,7 @@ async def test_a_tiny_run_measures_this_server_and_writes_every_kind_of_figure(
         "CPU per chunk of a LangGraph graph, against graph and native agent",
         "memory per finished task",
         "memory per open stream",
+        "memory for a stopped reader",
     }
     assert "SendMessage, 1 at a time: requests/s" in report.table(document["medians"])
 
