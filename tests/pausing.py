@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from a2a.types import Part, Task
+from a2a.types import Part, Task, TaskState
 from google.adk.agents import LlmAgent
 from google.adk.tools import LongRunningFunctionTool
 from google.genai import types
@@ -11,6 +11,9 @@ from aion_adk.outbound import data_part
 from aion_adk.values import to_dict, to_plain
 from tests.models import ScriptedModel, call
 from tests.serving import send
+
+INPUT_REQUIRED = TaskState.TASK_STATE_INPUT_REQUIRED
+COMPLETED = TaskState.TASK_STATE_COMPLETED
 
 
 def ask_boss(topic: str) -> None:
