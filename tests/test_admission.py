@@ -14,7 +14,7 @@ from a2a.utils.errors import InvalidParamsError
 from google.api.field_behavior_pb2 import FieldBehavior, field_behavior
 from google.protobuf.struct_pb2 import Value
 
-from aion_adk.admission import is_complete
+from aion_adk.handler import is_complete
 from aion_adk.store import MemoryTaskStore
 from aion_adk.values import to_value
 from tests.acts import echo

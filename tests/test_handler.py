@@ -1,4 +1,5 @@
 import asyncio
+import copy
 
 import pytest
 from a2a.server.context import ServerCallContext
@@ -10,7 +11,7 @@ from a2a.utils.errors import (
     UnsupportedOperationError,
 )
 
-from aion_adk.snapshot import TERMINAL_STATES, copy_of
+from aion_adk.snapshot import TERMINAL_STATES
 from aion_adk.store import MemoryTaskStore
 from tests.acts import Held, asks_back, echo
 from tests.handling import (
@@ -126,7 +127,7 @@ async def test_a_task_ended_by_another_writer_stays_as_it_is() -> None:
     caller = asyncio.create_task(listen(handler, "one", context_id="c", message_id="m"))
     await held.has_begun("one")
     (task,) = (await store.list(ListTasksRequest(), call())).tasks
-    ended = copy_of(task)
+    ended = copy.deepcopy(task)
     ended.status.state = TaskState.TASK_STATE_REJECTED
     await store.save(ended, call())
     held.go.set()
