@@ -4,8 +4,10 @@ import argparse
 import asyncio
 import sys
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmarks import report
 from benchmarks.peers import installed
@@ -19,25 +21,25 @@ _SECONDS_PER_SCENARIO = 120
 RESULTS = Path(__file__).parent / "results"
 
 BEFORE = "before"
-"""The name of the peer that is another checkout of this project."""
+"""The name of the peer that is this project as another checkout has it."""
 
 
 async def measure(
-    size: str, *, rounds: int, peers: list[str], compare: Path | None = None
+    size: str, *, rounds: int, peers: list[str], before: Path | None = None
 ) -> AsyncGenerator[Values, None]:
     """Every figure so far, after each round."""
     values: Values = {peer: {} for peer in peers}
     for number in range(rounds):
         # Whoever is first finds the machine in another state: everybody is first once.
         shift = number % len(peers)
-        await _round(size, number, peers[shift:] + peers[:shift], values, compare)
+        await _round(size, number, peers[shift:] + peers[:shift], values, before)
         yield values
 
 
 async def _round(
-    size: str, number: int, peers: list[str], values: Values, compare: Path | None
+    size: str, number: int, peers: list[str], values: Values, before: Path | None
 ) -> None:
-    targets = [_target(peer, size, compare) for peer in peers]
+    targets = [_target(peer, size, before) for peer in peers]
     try:
         for target in targets:
             _add(values[target.name], await target.start())
@@ -56,11 +58,11 @@ async def _round(
             await target.stop()
 
 
-def _target(peer: str, size: str, compare: Path | None) -> Floor | Server:
+def _target(peer: str, size: str, before: Path | None) -> Floor | Server:
     if peer == "runner":
         return Floor(size)
     if peer == BEFORE:
-        return Server("aion-adk", name=BEFORE, checkout=compare)
+        return Server("aion-adk", name=BEFORE, folder=before)
     return Server(peer)
 
 
@@ -85,7 +87,7 @@ def main() -> None:
     options = parser.parse_args()
     size: str = options.size or "full"
     rounds: int = options.rounds or (3 if size == "full" else 1)
-    compare: Path | None = options.compare.resolve() if options.compare else None
+    compare: Path | None = options.compare
     if options.peers:
         peers: list[str] = options.peers.split(",")
     else:
@@ -95,20 +97,30 @@ def main() -> None:
     asyncio.run(run(size, rounds=rounds, peers=peers, results=results, compare=compare))
 
 
+@contextmanager
+def package_of(checkout: Path) -> Generator[Path, None, None]:
+    """A folder with the package of another checkout and this benchmark, which works on both."""
+    package = checkout.resolve() / "aion_adk"
+    if not (package / "__init__.py").is_file():
+        raise SystemExit(f"--compare expects a checkout of this project, not {checkout}")
+    with TemporaryDirectory() as folder:
+        (Path(folder) / package.name).symlink_to(package)
+        (Path(folder) / "benchmarks").symlink_to(Path(__file__).resolve().parent)
+        yield Path(folder)
+
+
 async def run(
     size: str, *, rounds: int, peers: list[str], results: Path, compare: Path | None = None
 ) -> None:
-    if compare:
-        if not (compare / "aion_adk" / "__init__.py").is_file():
-            raise SystemExit(f"--compare expects a checkout of this project, not {compare}")
-        peers = [BEFORE, *peers]
     values: Values = {}
     found: report.Medians = {}
     done = 0
-    async for values in measure(size, rounds=rounds, peers=peers, compare=compare):
-        done += 1
-        found = report.medians(values)
-        report.write_json(results / "results.json", values, rounds=done)
+    with package_of(compare) if compare else nullcontext() as before:
+        peers = [BEFORE, *peers] if before else peers
+        async for values in measure(size, rounds=rounds, peers=peers, before=before):
+            done += 1
+            found = report.medians(values)
+            report.write_json(results / "results.json", values, rounds=done)
     print(report.table(found))
     print(report.target_table(report.verdicts(found)))
     if compare and "aion-adk" in peers:

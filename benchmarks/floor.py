@@ -41,7 +41,7 @@ async def spoken(text: str, *, context_id: str | None = None) -> AsyncIterator[E
 class RunnerAlone:
     """Calls the Runner as a client calls a server."""
 
-    checkout = None
+    folder = None
 
     def __init__(self) -> None:
         self._held: list[AsyncIterator[Event]] = []

@@ -30,13 +30,13 @@ def cpu_seconds(pid: int | str) -> float:
 class Server(Client):
     """A peer in a process of its own, with its startup time.
 
-    `checkout` is where another version of this project lies; its code is run in place of this one.
+    What is imported comes from `folder` first, so that another version of this project is served.
     """
 
-    def __init__(self, peer: str, *, name: str = "", checkout: Path | None = None) -> None:
+    def __init__(self, peer: str, *, name: str = "", folder: Path | None = None) -> None:
         self.name = name or peer
         self.peer = peer
-        self.checkout = checkout
+        self.folder = folder
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port: int = probe.getsockname()[1]
@@ -47,7 +47,7 @@ class Server(Client):
     async def start(self) -> Figures:
         begin = time.perf_counter()
         self._process = subprocess.Popen(  # noqa: ASYNC220 # returns at once
-            self._command, cwd=self.checkout
+            self._command, cwd=self.folder
         )
         async with asyncio.timeout(_SECONDS_TO_START):
             while not await self._answers():
@@ -90,7 +90,7 @@ class Floor:
     """The Runner alone, in a process of its own that is told what to measure next."""
 
     name = peer = "runner"
-    checkout = None
+    folder = None
 
     def __init__(self, size: str) -> None:
         self._size = size

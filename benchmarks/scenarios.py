@@ -24,7 +24,7 @@ class Target(Protocol):
     """A server in its own process, or the Runner in this one."""
 
     @property
-    def checkout(self) -> Path | None: ...
+    def folder(self) -> Path | None: ...
     async def send(self, text: str, *, context_id: str = "") -> Answer: ...
     async def stream(self, text: str, *, chunks: int) -> Answer: ...
     async def stream_to(self, front: str, text: str, *, chunks: int) -> Answer: ...
@@ -117,7 +117,7 @@ def graphs(chunks: int, *, repeat: int = 3) -> Scenario:
             sys.executable,
             *("-W", "ignore", "-m", "benchmarks.graphs", *options),
             stdout=asyncio.subprocess.PIPE,
-            cwd=target.checkout,
+            cwd=target.folder,
         )
         written, _ = await process.communicate()
         if process.returncode:

@@ -6,29 +6,21 @@ from pathlib import Path
 import pytest
 
 from benchmarks import report, walk
-from benchmarks.__main__ import run
+from benchmarks.__main__ import package_of, run
 from benchmarks.page import with_figures
 from benchmarks.process import Server
 
-# Stands for the servers of another checkout.
-OTHER_PEERS = """
-import sys
-from http.server import BaseHTTPRequestHandler, HTTPServer
+# Stands for the package as another checkout has it.
+OTHER_PACKAGE = """
 from pathlib import Path
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 
-class Answer(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self):
-        self.send_response(200)
-        self.send_header("Content-Length", "2")
-        self.end_headers()
-        self.wfile.write(b"{}")
-
-    def log_message(self, *arguments): ...
-
-Path("served").write_text(sys.argv[1])
-HTTPServer(("127.0.0.1", int(sys.argv[2])), Answer).serve_forever()
+def to_a2a(agent, **options):
+    Path(__file__).resolve().parents[1].joinpath("served").write_text(agent.name)
+    path = "/.well-known/agent-card.json"
+    return Starlette(routes=[Route(path, lambda _: PlainTextResponse("card"))])
 """
 
 
@@ -106,16 +98,21 @@ def test_a_page_shows_the_figures_of_a_run_between_its_marks() -> None:
     )
 
 
-async def test_another_checkout_is_served_by_its_own_code(tmp_path: Path) -> None:
-    (tmp_path / "benchmarks").mkdir()
-    (tmp_path / "benchmarks" / "__init__.py").touch()
-    (tmp_path / "benchmarks" / "peers.py").write_text(OTHER_PEERS)
-    server = Server("aion-adk", name="before", checkout=tmp_path)
-    try:
-        assert set(await server.start()) == {"startup_s", "startup_mb"}
-    finally:
-        await server.stop()
-    assert (tmp_path / "served").read_text() == "aion-adk"
+async def test_another_checkout_is_served_by_this_benchmark(tmp_path: Path) -> None:
+    (tmp_path / "aion_adk").mkdir()
+    (tmp_path / "aion_adk" / "__init__.py").write_text(OTHER_PACKAGE)
+    with package_of(tmp_path) as folder:
+        server = Server("aion-adk", name="before", folder=folder)
+        try:
+            assert set(await server.start()) == {"startup_s", "startup_mb"}
+        finally:
+            await server.stop()
+    assert (tmp_path / "served").read_text() == "trivial"
+
+
+def test_a_folder_without_the_package_is_no_checkout(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="expects a checkout"), package_of(tmp_path):
+        pass
 
 
 def test_two_checkouts_are_compared_by_medians_with_what_the_rounds_spread() -> None:
