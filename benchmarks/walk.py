@@ -48,12 +48,14 @@ class Room:
     """A folder of the package with all that is in it."""
 
     lines: int = 0
+    filled: int = 0
     files: int = 0
     functions: int = 0
 
     def add(self, source: str) -> None:
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
         self.lines += source.count("\n")
+        self.filled += sum(1 for line in source.splitlines() if line.strip())
         self.files += 1
         self.functions += sum(isinstance(node, kinds) for node in ast.walk(ast.parse(source)))
 
@@ -121,14 +123,16 @@ def report(found: dict[str, Walk], sizes: dict[str, Room]) -> str:
     switches = (longer.switches - streamed.switches) / _FURTHER_CHUNKS
     steps = (len(longer.steps) - len(streamed.steps)) / _FURTHER_CHUNKS
     lines += [f"{'each further chunk':20}{'':10}{switches:10.1f}{steps:10.1f}", ""]
-    lines.append(f"{'room':20}{'lines':>10}{'files':>10}{'functions':>10}")
+    lines.append(f"{'room':20}{'lines':>10}{'not blank':>10}{'files':>10}{'functions':>10}")
     total = Room(
         sum(room.lines for room in sizes.values()),
+        sum(room.filled for room in sizes.values()),
         sum(room.files for room in sizes.values()),
         sum(room.functions for room in sizes.values()),
     )
     for name, room in [*sizes.items(), ("total", total)]:
-        lines.append(f"{name:20}{room.lines:10,}{room.files:10,}{room.functions:10,}")
+        figures = (room.lines, room.filled, room.files, room.functions)
+        lines.append(f"{name:20}" + "".join(f"{figure:10,}" for figure in figures))
     return "\n".join(lines)
 
 

@@ -143,10 +143,10 @@ def test_the_walk_of_a_message_and_the_rooms_are_printed(
 def test_a_room_is_a_folder_with_all_below_it(tmp_path: Path) -> None:
     inner = tmp_path / "pack" / "room" / "inner"
     inner.mkdir(parents=True)
-    (tmp_path / "pack" / "flat.py").write_text("x = 1\n")
+    (tmp_path / "pack" / "flat.py").write_text("x = 1\n\ny = 2\n")
     (inner / "deep.py").write_text("async def f():\n    def g(): ...\n")
     (inner.parent / "near.py").write_text("def h(): ...\n")
     assert walk.rooms(tmp_path / "pack") == {
-        "pack": walk.Room(lines=1, files=1, functions=0),
-        "room": walk.Room(lines=3, files=2, functions=3),
+        "pack": walk.Room(lines=3, filled=2, files=1, functions=0),
+        "room": walk.Room(lines=3, filled=3, files=2, functions=3),
     }
