@@ -3,7 +3,7 @@ from typing import get_type_hints
 
 import aion_adk
 from aion_adk.options import OptionKeywords, ServerOptions
-from tests.test_docs import ROOT
+from tests.paths import ROOT
 
 PUBLIC = {
     "A2AApp",
