@@ -17,7 +17,7 @@ from aion_adk.outbound import (
 from aion_adk.parts import ADK_ACTIONS, ADK_FINISH_REASON, ADK_USAGE, STATE_DELTA
 from aion_adk.stamp import new_id
 from aion_adk.stream import section_of
-from aion_adk.turn import DeltaEnd, Outgoing, SectionKey, TextDelta
+from aion_adk.turn import DeltaEnd, SectionKey, TextDelta, TurnOutput
 from aion_adk.values import to_struct
 
 TOOL_ACTIVITY = "https://docs.aion.to/a2a/extensions/tool-activity/v1"
@@ -42,14 +42,15 @@ class Activity:
     """Turns the events of one run into WORKING messages; none of them is part of the reply."""
 
     def __init__(self, *, tools: bool, thoughts: bool) -> None:
+        self.shown = tools or thoughts
         self._tools = tools
         self._thoughts = thoughts
         self._long_running: set[str] = set()
         self._usage: dict[str, int] = {}
         self._finish_reason = ""
 
-    def outgoing_of(self, event: Event) -> list[Outgoing]:
-        if not (self._tools or self._thoughts) or event.author == "user":
+    def outgoing_of(self, event: Event) -> list[TurnOutput]:
+        if not self.shown or event.author == "user":
             return []
         if event.partial:
             return self._thought_delta(event)
@@ -57,7 +58,7 @@ class Activity:
         if event.finish_reason:
             self._finish_reason = event.finish_reason.value
         self._long_running |= event.long_running_tool_ids or set()
-        ended: list[Outgoing] = [DeltaEnd(_thoughts_of(event))] if self._thoughts else []
+        ended: list[TurnOutput] = [DeltaEnd(_thoughts_of(event))] if self._thoughts else []
         message = self._message(event)
         return [*ended, _working(message)] if message else ended
 
@@ -68,7 +69,7 @@ class Activity:
         known = {key: value for key, value in told.items() if value}
         return to_struct(known) if self._tools and known else None
 
-    def _thought_delta(self, event: Event) -> list[Outgoing]:
+    def _thought_delta(self, event: Event) -> list[TurnOutput]:
         parts = (event.content.parts or []) if event.content else []
         text = "".join(part.text for part in parts if part.text and part.thought)
         if not text or not self._thoughts:

@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentProvider, AgentSkill
 from google.adk.agents import BaseAgent
@@ -13,13 +13,48 @@ from google.adk.tools.agent_tool import AgentTool
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.base_toolset import BaseToolset
 from google.adk.workflow import BaseNode, JoinNode
-
-from aion_adk.about import About
+from google.protobuf.json_format import ParseDict, ParseError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
 Servable = BaseAgent | BaseNode | App | Runner
 """What can be served: an agent, a workflow, an app, or a runner with services of its own."""
 
 TEXT_MODES = ("text/plain", "application/json")
+
+
+def _skill(value: Any) -> Any:
+    return _parsed(value, AgentSkill()) if isinstance(value, dict) else value
+
+
+def _provider(value: Any) -> Any:
+    return _parsed(value, AgentProvider()) if isinstance(value, dict) else value
+
+
+def _parsed(value: Any, target: AgentSkill | AgentProvider) -> AgentSkill | AgentProvider:
+    try:
+        return ParseDict(value, target)
+    except ParseError as error:
+        raise ValueError(str(error)) from error
+
+
+Skill = Annotated[AgentSkill, BeforeValidator(_skill), PlainSerializer(str)]
+Provider = Annotated[AgentProvider, BeforeValidator(_provider), PlainSerializer(str)]
+
+
+class CardFields(BaseModel):
+    """What an agent's card can show beside ADK's name; an empty field gets the card's default."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    display_name: str = ""
+    description: str = ""
+    version: str = ""
+    skills: tuple[Skill, ...] = ()
+    input_modes: tuple[str, ...] = ()
+    output_modes: tuple[str, ...] = ()
+    provider: Provider | None = None
+    documentation_url: str = ""
+    icon_url: str = ""
 
 
 def root_of(agent: Servable) -> BaseNode:
@@ -52,30 +87,25 @@ def build_agent_card(
 ) -> AgentCard:
     """A card with skills from tools and sub-agents; instructions and prompts stay private.
 
-    What is not given comes from the agent's `about`, if it has one. Toolsets
-    are not asked for their tools: that may need a network, and a card must not.
+    What is not given comes from the agent, if it has `CardFields`. Toolsets do not list
+    their tools here: that may need a network, and a card must not.
     """
     root = root_of(agent)
-    about = about_of(root)
+    own = root if isinstance(root, CardFields) else CardFields()
     text = description if description is not None else root.description
     return AgentCard(
-        name=name or about.display_name or root.name,
+        name=name or own.display_name or root.name,
         description=text or f"The {root.name} agent.",
-        version=version or about.version or "0.1.0",
+        version=version or own.version or "0.1.0",
         supported_interfaces=interfaces or [jsonrpc_interface(url)],
         capabilities=capabilities or AgentCapabilities(streaming=True),
-        default_input_modes=input_modes or about.input_modes or (*TEXT_MODES, "*/*"),
-        default_output_modes=output_modes or about.output_modes or TEXT_MODES,
-        skills=skills if skills is not None else about.skills or list(skills_of(root)),
-        provider=provider or about.provider,
-        documentation_url=documentation_url or about.documentation_url or None,
-        icon_url=icon_url or about.icon_url or None,
+        default_input_modes=input_modes or own.input_modes or (*TEXT_MODES, "*/*"),
+        default_output_modes=output_modes or own.output_modes or TEXT_MODES,
+        skills=skills if skills is not None else own.skills or skills_of(root),
+        provider=provider or own.provider,
+        documentation_url=documentation_url or own.documentation_url or None,
+        icon_url=icon_url or own.icon_url or None,
     )
-
-
-def about_of(root: BaseNode) -> About:
-    about = getattr(root, "about", None)
-    return about if isinstance(about, About) else About()
 
 
 def jsonrpc_interface(url: str) -> AgentInterface:
@@ -88,14 +118,26 @@ def rest_interface(url: str) -> AgentInterface:
     return AgentInterface(url=url.rstrip("/"), protocol_binding="HTTP+JSON", protocol_version="1.0")
 
 
-def skills_of(root: BaseNode) -> Iterator[AgentSkill]:
+def skills_of(root: BaseNode) -> list[AgentSkill]:
     """The agent itself, its tools, and the same for everything below it."""
-    seen: set[str] = set()
+    skills: dict[str, AgentSkill] = {}
     for node, path in nodes_of(root):
-        for skill in (_agent_skill(node, path), *_tool_skills(node, path)):
-            if skill.id not in seen:
-                seen.add(skill.id)
-                yield skill
+        described = [(path, node.description, "agent")]
+        for tool in _tools_of(node):
+            if not isinstance(tool, BaseToolset):
+                name, description = _name_and_description(tool)
+                described.append(((*path, name), description, "tool"))
+        for names, description, kind in described:
+            # The first paragraph: what follows is often meant only for a model.
+            paragraph, _, _ = inspect.cleandoc(description).partition("\n\n")
+            skill = AgentSkill(
+                id=".".join(names),
+                name=names[-1],
+                description=" ".join(paragraph.split()) or f"The {names[-1]} {kind}.",
+                tags=[kind],
+            )
+            skills.setdefault(skill.id, skill)
+    return list(skills.values())
 
 
 def nodes_of(
@@ -111,51 +153,20 @@ def nodes_of(
 
 def _children(node: BaseNode) -> list[BaseNode]:
     if isinstance(node, BaseAgent):
-        return [*node.sub_agents, *_agents_as_tools(node)]
+        agents = [tool.agent for tool in _tools_of(node) if isinstance(tool, AgentTool)]
+        return [*node.sub_agents, *agents]
     graph = getattr(node, "graph", None)
     nodes: list[BaseNode] = list(getattr(graph, "nodes", ()))
     return [node for node in nodes if node.name != "__START__" and not isinstance(node, JoinNode)]
 
 
-def _agents_as_tools(node: BaseAgent) -> list[BaseNode]:
-    return [tool.agent for tool in _tools(node) if isinstance(tool, AgentTool)]
-
-
-def _tools(node: BaseNode) -> list[Any]:
+def _tools_of(node: BaseNode) -> list[Any]:
     return getattr(node, "tools", None) or []
 
 
-def _agent_skill(node: BaseNode, path: tuple[str, ...]) -> AgentSkill:
-    return AgentSkill(
-        id=".".join(path),
-        name=node.name,
-        description=_summary(node.description) or f"The {node.name} agent.",
-        tags=["agent"],
-    )
-
-
-def _tool_skills(node: BaseNode, path: tuple[str, ...]) -> Iterator[AgentSkill]:
-    for tool in _tools(node):
-        if isinstance(tool, BaseToolset):
-            continue
-        name, description = _described(tool)
-        yield AgentSkill(
-            id=".".join((*path, name)),
-            name=name,
-            description=_summary(description) or f"The {name} tool.",
-            tags=["tool"],
-        )
-
-
-def _described(tool: Any) -> tuple[str, str]:
+def _name_and_description(tool: Any) -> tuple[str, str]:
     if isinstance(tool, BaseTool):
         return tool.name, tool.description
     if isinstance(tool, functools.partial):
-        return _described(tool.func)
+        return _name_and_description(tool.func)
     return getattr(tool, "__name__", type(tool).__name__), inspect.getdoc(tool) or ""
-
-
-def _summary(description: str) -> str:
-    """The first paragraph: what follows is often meant for a model's eyes only."""
-    paragraph, _, _ = inspect.cleandoc(description).partition("\n\n")
-    return " ".join(paragraph.split())

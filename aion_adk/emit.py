@@ -49,10 +49,10 @@ async def reply_stream(ctx: AnyContext, chunks: Iterable[str] | AsyncIterable[st
         async for chunk in _each(chunks):
             said.append(chunk)
             if turn and chunk:
-                await turn.send(TextDelta(key, chunk))
+                await turn.outgoing.send(TextDelta(key, chunk))
     finally:
         if turn:
-            turn.publish(DeltaEnd(key))
+            turn.outgoing.publish(DeltaEnd(key))
     text = "".join(said)
     if turn and text:
         turn.buffer.append(turn.own(_message(text)))
@@ -121,13 +121,13 @@ def emit_message(ctx: AnyContext, message: Said, *, partial: bool = False) -> No
     if partial:
         for part in said.parts:
             if part.text:
-                turn.publish(TextDelta(key, part.text))
+                turn.outgoing.publish(TextDelta(key, part.text))
         return
     if not said.parts:
         return
     turn.last_emitted = turn.own(said)
-    turn.publish(DeltaEnd(key))
-    turn.publish(_working(message=turn.last_emitted))
+    turn.outgoing.publish(DeltaEnd(key))
+    turn.outgoing.publish(_working(message=turn.last_emitted))
 
 
 def emit_task_metadata(ctx: AnyContext, metadata: Mapping[str, Any]) -> None:
@@ -137,14 +137,14 @@ def emit_task_metadata(ctx: AnyContext, metadata: Mapping[str, Any]) -> None:
         logger.warning("dropped protected metadata keys: %s", ", ".join(dropped))
     turn = _serving(ctx, "emit_task_metadata")
     if turn and struct.fields:
-        turn.publish(TaskStatusUpdateEvent(status=_working().status, metadata=struct))
+        turn.outgoing.publish(TaskStatusUpdateEvent(status=_working().status, metadata=struct))
 
 
 def _serving(ctx: AnyContext, helper: str) -> Turn | None:
     turn = turn_of(ctx)
     if turn is None:
         logger.debug("%s: no A2A request is being served", helper)
-    elif turn.closed:
+    elif turn.outgoing.closed:
         logger.debug("%s: the request is answered already", helper)
         return None
     return turn
@@ -155,7 +155,9 @@ def _emit_artifact(
 ) -> None:
     artifact_id = name or _unnamed_artifact_id(turn, kind, append=append)
     artifact = Artifact(artifact_id=artifact_id, name=name or kind, parts=parts)
-    turn.publish(TaskArtifactUpdateEvent(artifact=artifact, append=append, last_chunk=last_chunk))
+    turn.outgoing.publish(
+        TaskArtifactUpdateEvent(artifact=artifact, append=append, last_chunk=last_chunk)
+    )
 
 
 def _unnamed_artifact_id(turn: Turn, kind: str, *, append: bool) -> str:

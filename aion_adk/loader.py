@@ -1,6 +1,5 @@
 """Loads agents from where adk's commands find them."""
 
-import importlib
 import sys
 import traceback
 from collections.abc import Iterable
@@ -16,7 +15,7 @@ from google.adk.workflow import BaseNode
 
 import aion_adk
 from aion_adk.card import Servable
-from aion_adk.drivers.registry import load_agent
+from aion_adk.drivers.registry import load_agent, resolve
 from aion_adk.errors import LoadError
 from aion_adk.options import ServerOptions
 from aion_adk.server import app_name_of
@@ -118,13 +117,8 @@ def _own_options(name: str, *targets: str) -> dict[str, ServerOptions]:
 
 
 def _attribute(target: str) -> Servable:
-    module_name, _, attribute = target.partition(":")
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
     try:
-        found: object = importlib.import_module(module_name)
-        for name in attribute.split("."):
-            found = getattr(found, name)
+        found: object = resolve(target)
     except Exception as error:
         raise LoadError(f"cannot load {target}") from error
     if not isinstance(found, (BaseAgent, BaseNode, App, Runner)):

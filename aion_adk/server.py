@@ -27,7 +27,7 @@ from aion_adk.endpoints.turns import CONTEXT_HEADER, TASK_HEADER, Turns
 from aion_adk.errors import LoadError
 from aion_adk.executor import ADKAgentExecutor
 from aion_adk.extensions import ExtensionHeaders
-from aion_adk.gate import Gate
+from aion_adk.guarded_handler import GuardedHandler
 from aion_adk.handler import BridgeRequestHandler
 from aion_adk.heartbeat import Heartbeats
 from aion_adk.limit import RequestLimit
@@ -80,10 +80,10 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
         durable=services.durable,
         shutdown_grace=options.shutdown_grace,
     )
-    gate = Gate(handler, extensions=card.capabilities.extensions)
-    jsonrpc, *rest = a2a_routes(gate, options)
+    guarded = GuardedHandler(handler, extensions=card.capabilities.extensions)
+    jsonrpc, *rest = a2a_routes(guarded, options)
     # Clients of other protocols cannot activate extensions, so none is required of them.
-    turns = Turns(Gate(handler, extensions=()), HttpCallContexts(options))
+    turns = Turns(GuardedHandler(handler, extensions=()), HttpCallContexts(options))
     return A2AApp(
         card=card,
         routes=[
@@ -93,7 +93,7 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
             *rest,
         ],
         middleware=middleware_for(card, options),
-        grpc=grpc_for(gate, card, options),
+        grpc=grpc_for(guarded, card, options),
         open=services.open,
         begin_shutdown=handler.begin_shutdown,
         closing=[

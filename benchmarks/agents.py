@@ -1,7 +1,7 @@
 """The trivial agents every peer serves; the caller's text says what to do.
 
 `echo` answers at once, `chunks 2000 5` streams 2,000 chunks 5 ms apart, `hold` streams two chunks
-and then waits.
+and then waits. `flood 80` streams 80 sections of 400 KB; only `Trivial` does it.
 """
 
 import asyncio
@@ -13,6 +13,8 @@ from google.adk.events import Event
 from google.genai import types
 
 CHUNK = "token "
+_FLOOD_CHUNK = "x" * 4096
+_CHUNKS_A_SECTION = 100
 
 
 async def chunks_of(command: str) -> AsyncIterator[str]:
@@ -38,6 +40,13 @@ class Trivial(BaseAgent):
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         parts = ctx.user_content.parts if ctx.user_content else None
         command = (parts[0].text if parts else "") or "echo"
+        if command.startswith("flood"):
+            # Sections end, so that the run itself keeps none of the text.
+            for _ in range(int(command.split()[1])):
+                for _ in range(_CHUNKS_A_SECTION):
+                    yield self._said(ctx, _FLOOD_CHUNK, partial=True)
+                yield self._said(ctx, "section", partial=False)
+            return
         whole: list[str] = []
         async for chunk in chunks_of(command):
             whole.append(chunk)

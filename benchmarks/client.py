@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,7 @@ class _Connection(asyncio.Protocol):
         self._missing = -1
         self._done: asyncio.Future[None] | None = None
         self.started = asyncio.Event()
+        self.stalls = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -69,6 +70,9 @@ class _Connection(asyncio.Protocol):
         self._received.append(data)
         if first:
             self._read_head(data)
+            if self.stalls and self._transport:
+                self._transport.pause_reading()
+                self.started.set()
         elif self._missing >= 0:
             self._missing -= len(data)
         if not self._first_delta and _MARK in data:
@@ -77,6 +81,11 @@ class _Connection(asyncio.Protocol):
         chunked_end = self._missing < 0 and data.endswith(b"0\r\n\r\n")
         if self._done and not self._done.done() and (chunked_end or self._missing == 0):
             self._done.set_result(None)
+
+    def go_on(self) -> None:
+        """Reads again, after a stall."""
+        if self._transport:
+            self._transport.resume_reading()
 
     def _read_head(self, data: bytes) -> None:
         head, _, body = data.partition(b"\r\n\r\n")
@@ -126,6 +135,22 @@ class Client:
         self._held.append((connection, asyncio.ensure_future(connection.ask(request))))
         async with asyncio.timeout(30):
             await connection.started.wait()
+
+    async def stall(self, text: str, *, context_id: str) -> Callable[[], Awaitable[Answer]]:
+        """Opens a stream and reads no more than its beginning; the rest is what it returns."""
+        connection = await self._connect()
+        connection.stalls = True
+        request = _request("SendStreamingMessage", text, context_id)
+        asking = asyncio.ensure_future(connection.ask(request))
+        self._held.append((connection, asking))
+        async with asyncio.timeout(30):
+            await connection.started.wait()
+
+        async def rest() -> Answer:
+            connection.go_on()
+            return await asking
+
+        return rest
 
     async def card(self) -> None:
         head = f"GET /.well-known/agent-card.json HTTP/1.1\r\n{_HEADERS}\r\n"

@@ -9,7 +9,7 @@ import json
 import sys
 import time
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from google.adk.agents.run_config import RunConfig
 from google.adk.events import Event
@@ -41,6 +41,8 @@ async def spoken(text: str, *, context_id: str | None = None) -> AsyncIterator[E
 class RunnerAlone:
     """Calls the Runner as a client calls a server."""
 
+    folder = None
+
     def __init__(self) -> None:
         self._held: list[AsyncIterator[Event]] = []
 
@@ -61,6 +63,9 @@ class RunnerAlone:
         events = spoken(text)
         await anext(events)
         self._held.append(events)
+
+    async def stall(self, text: str, *, context_id: str) -> Callable[[], Awaitable[Answer]]:
+        raise NotImplementedError("the Runner streams to no reader that could stop")
 
     def cpu_seconds(self) -> float:
         return time.process_time()

@@ -1,4 +1,4 @@
-"""What an A2A stream costs an app, without a socket in between."""
+"""A2A calls to an app without a socket in between, and what they cost."""
 
 import asyncio
 import itertools
@@ -10,30 +10,38 @@ from starlette.types import ASGIApp, Message, Scope
 _serial = itertools.count()
 
 
-async def cpu_of(app: ASGIApp, *, chunks: int) -> float:
-    """Seconds of CPU from the request for `chunks` chunks to the end of the stream."""
+async def answer_of(app: ASGIApp, method: str, text: str) -> bytes:
+    """The whole body that answers a message with this text."""
     over = asyncio.Event()
     message = {
         "messageId": f"m{next(_serial)}",
         "role": "ROLE_USER",
-        "parts": [{"text": f"chunks {chunks} 0"}],
+        "parts": [{"text": text}],
     }
-    call = {"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage"}
-    body = {**call, "params": {"message": message}}
-    asked: list[Message] = [{"type": "http.request", "body": json.dumps(body).encode()}]
+    call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}}
+    requests: list[Message] = [{"type": "http.request", "body": json.dumps(call).encode()}]
+    body: list[bytes] = []
 
     async def receive() -> Message:
-        if asked:
-            return asked.pop()
+        if requests:
+            return requests.pop()
         await over.wait()
         return {"type": "http.disconnect"}
 
     async def send(message: Message) -> None:
-        if message["type"] == "http.response.body" and not message.get("more_body"):
-            over.set()
+        if message["type"] == "http.response.body":
+            body.append(message.get("body", b""))
+            if not message.get("more_body"):
+                over.set()
 
-    begin = time.process_time()
     await app(_scope(), receive, send)
+    return b"".join(body)
+
+
+async def cpu_of(app: ASGIApp, *, chunks: int) -> float:
+    """Seconds of CPU from the request for `chunks` chunks to the end of the stream."""
+    begin = time.process_time()
+    await answer_of(app, "SendStreamingMessage", f"chunks {chunks} 0")
     return time.process_time() - begin
 
 

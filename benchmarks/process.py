@@ -28,20 +28,27 @@ def cpu_seconds(pid: int | str) -> float:
 
 
 class Server(Client):
-    """A peer in a process of its own, with its startup time."""
+    """A peer in a process of its own, with its startup time.
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    What is imported comes from `folder` first, so that another version of this project is served.
+    """
+
+    def __init__(self, peer: str, *, name: str = "", folder: Path | None = None) -> None:
+        self.name = name or peer
+        self.peer = peer
+        self.folder = folder
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port: int = probe.getsockname()[1]
         super().__init__(port)
-        self._command = [*_PYTHON, "benchmarks.peers", name, str(port)]
+        self._command = [*_PYTHON, "benchmarks.peers", peer, str(port)]
         self._process: subprocess.Popen[bytes] | None = None
 
     async def start(self) -> Figures:
         begin = time.perf_counter()
-        self._process = subprocess.Popen(self._command)  # noqa: ASYNC220 # returns at once
+        self._process = subprocess.Popen(  # noqa: ASYNC220 # returns at once
+            self._command, cwd=self.folder
+        )
         async with asyncio.timeout(_SECONDS_TO_START):
             while not await self._answers():
                 if self._process.poll() is not None:
@@ -82,7 +89,8 @@ class Server(Client):
 class Floor:
     """The Runner alone, in a process of its own that is told what to measure next."""
 
-    name = "runner"
+    name = peer = "runner"
+    folder = None
 
     def __init__(self, size: str) -> None:
         self._size = size

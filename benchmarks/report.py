@@ -33,12 +33,16 @@ LABELS = {
     "first_delta_ms": "Time to first delta, ms",
     "stream_50_per_s": "Stream of 50: chunks/s",
     "stream_50_cpu_us": "… CPU per chunk, µs",
+    "stream_50_frames": "… frames",
     "stream_500_per_s": "Stream of 500: chunks/s",
     "stream_500_cpu_us": "… CPU per chunk, µs",
+    "stream_500_frames": "… frames",
     "stream_2000_per_s": "Stream of 2,000: chunks/s",
     "stream_2000_cpu_us": "… CPU per chunk, µs",
+    "stream_2000_frames": "… frames",
     "stream_10000_per_s": "Stream of 10,000: chunks/s",
     "stream_10000_cpu_us": "… CPU per chunk, µs",
+    "stream_10000_frames": "… frames",
     "paced_50_cpu_us": "50 chunks, 5 ms apart: CPU per chunk, µs",
     "paced_500_cpu_us": "500 chunks, 5 ms apart: CPU per chunk, µs",
     "paced_2000_cpu_us": "2,000 chunks, 5 ms apart: CPU per chunk, µs",
@@ -56,6 +60,7 @@ LABELS = {
     "turn_300_ms": "Turn 300: CPU, ms",
     "task_kb": "Memory per finished task, KB",
     "open_stream_kb": "Memory per open stream, KB",
+    "stalled_reader_mb": "Memory at most for a reader that stopped, 32 MB of text, MB",
     "startup_s": "Start-up, s",
     "startup_mb": "Memory after start-up, MB",
 }
@@ -152,6 +157,8 @@ def _verdicts(found: Medians) -> Iterable[Verdict]:
     )
     yield from limit("memory per finished task", lambda: ours["task_kb"], 12, " KB")
     yield from limit("memory per open stream", lambda: ours["open_stream_kb"], 100, " KB")
+    yield from limit("memory for a stopped reader", lambda: ours["stalled_reader_mb"], 20, " MB")
+    yield from limit("frames for 2,000 chunks", lambda: ours["stream_2000_frames"], 1600, "")
 
 
 def table(found: Medians) -> str:
@@ -170,6 +177,19 @@ def target_table(results: Iterable[Verdict]) -> str:
     for each in results:
         reached = "yes" if each.reached else "**no**"
         lines.append(_row(each.target, each.wanted, f"{each.measured:.3g}", reached))
+    return "\n".join(lines)
+
+
+def comparison(values: dict[str, dict[str, list[float]]], before: str, after: str) -> str:
+    """A Markdown table: medians with the least and the most of the rounds, and their ratio.
+
+    A ratio within the spread of either column is noise.
+    """
+    lines = [_row("", before, after, "ratio"), _row("---", "---:", "---:", "---:")]
+    for name, new in values[after].items():
+        if old := values[before].get(name):
+            ratio = statistics.median(new) / statistics.median(old)
+            lines.append(_row(name, _spread(old), _spread(new), f"{ratio:.2f}"))
     return "\n".join(lines)
 
 
@@ -213,6 +233,11 @@ def _number(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _spread(values: list[float]) -> str:
+    least, most = _number(min(values)), _number(max(values))
+    return f"{_number(statistics.median(values))} ({least} … {most})"
 
 
 def _versions() -> dict[str, str]:

@@ -9,20 +9,27 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from benchmarks.client import FRONTS, Answer
 
 Figures = dict[str, float]
 
+_FRAME = b"data: "
+_SECONDS_A_SAMPLE = 0.01
+
 
 class Target(Protocol):
     """A server in its own process, or the Runner in this one."""
 
+    @property
+    def folder(self) -> Path | None: ...
     async def send(self, text: str, *, context_id: str = "") -> Answer: ...
     async def stream(self, text: str, *, chunks: int) -> Answer: ...
     async def stream_to(self, front: str, text: str, *, chunks: int) -> Answer: ...
     async def hold(self, text: str) -> None: ...
+    async def stall(self, text: str, *, context_id: str) -> Callable[[], Awaitable[Answer]]: ...
     def cpu_seconds(self) -> float: ...
     def resident_bytes(self) -> int: ...
 
@@ -73,6 +80,8 @@ def stream(
         figures = {f"{name}_cpu_us": cpu / (repeat * chunks) * 1e6}
         if not milliseconds:
             figures[f"{name}_per_s"] = chunks / seconds
+            if frames := [answer.body.count(_FRAME) for answer in answers if answer.body]:
+                figures[f"{name}_frames"] = statistics.median(frames)
         return figures
 
     return Scenario(f"{chunks} chunks, {milliseconds} ms apart", measure, rounds=rounds, **only)
@@ -108,6 +117,7 @@ def graphs(chunks: int, *, repeat: int = 3) -> Scenario:
             sys.executable,
             *("-W", "ignore", "-m", "benchmarks.graphs", *options),
             stdout=asyncio.subprocess.PIPE,
+            cwd=target.folder,
         )
         written, _ = await process.communicate()
         if process.returncode:
@@ -192,6 +202,27 @@ def open_streams(count: int, *, rounds: int = 100) -> Scenario:
     return Scenario(f"memory of {count} open streams", measure, rounds=rounds)
 
 
+def stalled_reader(sections: int, *, rounds: int = 100) -> Scenario:
+    """What the server grows by, at most, while it streams to a reader that takes nothing."""
+
+    async def measure(target: Target) -> Figures:
+        context_id = f"stalled-{time.monotonic_ns()}"
+        await target.send("flood 5")
+        before = most = target.resident_bytes()
+        rest = await target.stall(f"flood {sections}", context_id=context_id)
+        # A turn of the same context runs when the flood is over.
+        following = asyncio.ensure_future(target.send("echo", context_id=context_id))
+        while not following.done():
+            most = max(most, target.resident_bytes())
+            await asyncio.wait({following}, timeout=_SECONDS_A_SAMPLE)
+        await following
+        await rest()
+        return {"stalled_reader_mb": (most - before) / 1024**2}
+
+    name = f"memory for a reader that stopped, {sections} sections"
+    return Scenario(name, measure, rounds=rounds, peers=("aion-adk",))
+
+
 async def _hold(target: Target, count: int) -> None:
     for _ in range(0, count, 10):
         await asyncio.gather(*(target.hold("hold") for _ in range(10)))
@@ -240,6 +271,7 @@ def full() -> list[Scenario]:
         turns(300, rounds=1),
         finished_tasks(1000, rounds=1),
         open_streams(200, rounds=2),
+        stalled_reader(80, rounds=2),
     ]
 
 
@@ -258,6 +290,7 @@ def quick() -> list[Scenario]:
         fronts(1000, repeat=2),
         graphs(1000),
         open_streams(100, rounds=1),
+        stalled_reader(80, rounds=1),
         turns(300, rounds=1),
         finished_tasks(500, rounds=1),
     ]
@@ -276,6 +309,7 @@ def tiny() -> list[Scenario]:
         turns(10),
         finished_tasks(32),
         open_streams(10),
+        stalled_reader(8),
     ]
 
 

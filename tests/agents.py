@@ -55,3 +55,13 @@ def wrote(agent: BaseAgent, ctx: InvocationContext, outbox: Any, **state: Any) -
 
 def event_of(agent: BaseAgent, ctx: InvocationContext, **fields: Any) -> Event:
     return Event(author=agent.name, invocation_id=ctx.invocation_id, branch=ctx.branch, **fields)
+
+
+class Named(BaseAgent):
+    closed: bool = False
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        yield said(self, ctx, f"I am {self.name}")
+
+    async def aclose(self) -> None:
+        self.closed = True

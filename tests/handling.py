@@ -139,6 +139,17 @@ async def within(seconds: float, waiting: Awaitable[Any]) -> Any:
         return await waiting
 
 
+async def until_idle() -> None:
+    """Returns when all that is left waits for a test's event, for time or for a socket."""
+    # asyncio has no public name for what is ready to run.
+    ready = vars(asyncio.get_running_loop())["_ready"]
+    idle_turns = 0
+    async with asyncio.timeout(10):
+        while idle_turns < 2:  # what was due at once becomes ready a turn later
+            await asyncio.sleep(0)
+            idle_turns = 0 if ready else idle_turns + 1
+
+
 def state_of(task: Task) -> str:
     return TaskState.Name(task.status.state).removeprefix("TASK_STATE_")
 

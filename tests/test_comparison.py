@@ -19,8 +19,8 @@ from starlette.applications import Starlette
 
 from aion_adk import to_a2a
 from tests.agents import said
+from tests.paths import ROOT
 from tests.serving import HEADERS, listening, send, stream
-from tests.test_docs import ROOT
 
 Serve = Callable[[BaseAgent, str], Starlette]
 Probe = Callable[[Serve], Awaitable[str]]

@@ -13,6 +13,7 @@ from google.adk.events import Event
 from aion_adk.database import Database
 from aion_adk.errors import LoadError
 from aion_adk.services import database_at
+from tests.acts import Held
 from tests.agents import said
 from tests.handling import (
     IMMEDIATELY,
@@ -26,7 +27,6 @@ from tests.handling import (
     subscribe,
 )
 from tests.serving import client_of, reply_of, send, serving
-from tests.test_handler import Held
 
 
 @pytest.fixture

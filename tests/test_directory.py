@@ -1,28 +1,15 @@
-from collections.abc import AsyncGenerator
 from typing import Any
 
 import httpx
 import pytest
 from google.adk.agents import BaseAgent
-from google.adk.agents.invocation_context import InvocationContext
-from google.adk.events import Event
 
 from aion_adk.directory import Directory, directory_of
 from aion_adk.options import ServerOptions
-from tests.agents import said
+from tests.agents import Named
 from tests.serving import listening, reply_of, send
 
 HTML = "text/html,application/xhtml+xml,*/*;q=0.8"
-
-
-class Named(BaseAgent):
-    closed: bool = False
-
-    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(self, ctx, f"I am {self.name}")
-
-    async def aclose(self) -> None:
-        self.closed = True
 
 
 def directory(*agents: BaseAgent, several: bool = True, **options: Any) -> Directory:

@@ -1,15 +1,10 @@
 import asyncio
-import gc
 import logging
-import sys
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 import httpx
 import pytest
-from a2a.server.request_handlers import DefaultRequestHandler
-from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
-from a2a.server.tasks import InMemoryTaskStore
 from a2a.types import TaskState
 from google.adk.agents import BaseAgent, LlmAgent
 from google.adk.agents.invocation_context import InvocationContext
@@ -19,51 +14,15 @@ from google.adk.models import BaseLlm
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
-from google.adk.runners import InMemoryRunner
 from google.adk.workflow import START, FunctionNode, RetryConfig, Workflow
 from google.genai import types
-from starlette.applications import Starlette
 
-from aion_adk import (
-    ADKAgentExecutor,
-    BridgeError,
-    TaskFailed,
-    TaskRejected,
-    build_agent_card,
-    emit_data,
-    emit_message,
-    inbox_of,
-    reply,
-    reply_stream,
-)
+from aion_adk import BridgeError, TaskFailed, TaskRejected, emit_message
 from aion_adk.errors import find_cause
-from aion_adk.store import DurableTaskStore
-from aion_adk.values import to_plain
-from tests.agents import Behaviour, agent_of, event_of, in_parallel, in_sequence, said, wrote
-from tests.models import ScriptedModel, call, text
-from tests.serving import (
-    HEADERS,
-    deltas_of,
-    history_of,
-    listening,
-    reply_of,
-    send,
-    serving,
-    spoken_in,
-    stored,
-    stream,
-)
-
-SECRET = "hunter2"
-FIXED = "The request could not be completed. Error id: "
-
-
-def raising(error: BaseException) -> Behaviour:
-    async def fail(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(agent, ctx, "so far", partial=True)
-        raise error
-
-    return fail
+from tests.agents import agent_of, event_of, in_parallel, in_sequence, said
+from tests.failing import FIXED, SECRET, SecretError, raising, speaking
+from tests.models import ScriptedModel, call
+from tests.serving import HEADERS, deltas_of, reply_of, send, serving, spoken_in, stored, stream
 
 
 def tool_raising(error: Exception) -> BaseAgent:
@@ -101,10 +60,6 @@ class Failing(BasePlugin):
         raise self._error
 
 
-async def speaking(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-    yield said(agent, ctx, f"{inbox_of(ctx).message.parts[0].text}!")
-
-
 def plugin_raising(error: Exception) -> App:
     return App(name="app", root_agent=agent_of(speaking), plugins=[Failing(error)])
 
@@ -118,10 +73,6 @@ PLACES: list[Callable[[Exception], Any]] = [
     node_raising,
     plugin_raising,
 ]
-
-
-class SecretError(Exception):
-    """Its name is nobody's business either."""
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -157,81 +108,6 @@ async def test_what_an_agent_raises_on_purpose_says_what_it_says(
     async with serving(place(kind("No seats left."))) as url:
         task = await send(url, "hi")
     assert (task.status.state, reply_of(task)) == (state, "No seats left.")
-
-
-class Unstoppable(BaseException):
-    """Not an Exception."""
-
-
-@pytest.mark.parametrize(
-    "error",
-    [SystemExit(3), KeyboardInterrupt(), GeneratorExit(), Unstoppable(), asyncio.CancelledError()],
-)
-async def test_no_way_of_raising_takes_the_server_down(error: BaseException) -> None:
-    """F4, E1: each stream ends in one status and the next request is served."""
-
-    async def failing_once(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        if len(ctx.session.events) == 1:
-            raise error
-        yield said(agent, ctx, "still here")
-
-    async with serving(agent_of(failing_once)) as url:
-        frames = await stream(url, "hi", context_id="c1")
-        task = await send(url, "hi", context_id="c1")
-    [(state, text)] = spoken_in(frames)
-    assert state == "FAILED"
-    assert text.startswith(FIXED)
-    assert reply_of(task) == "still here"
-
-
-async def test_sys_exit_in_a_sub_agent_fails_its_task_alone() -> None:
-    """F4"""
-
-    async def leaving(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(agent, ctx, "bye", partial=True)
-        sys.exit(1)
-
-    tree = in_sequence(agent_of(speaking, name="one"), agent_of(leaving, name="two"))
-    async with serving(tree) as url:
-        tasks = [await send(url, "hi") for _ in range(2)]
-    assert [task.status.state for task in tasks] == [TaskState.TASK_STATE_FAILED] * 2
-
-
-async def leave() -> str:
-    """Leaves."""
-    sys.exit(1)
-
-
-def leave_in_a_thread() -> str:
-    """Leaves."""
-    sys.exit(1)
-
-
-@pytest.mark.parametrize("tool", [leave, leave_in_a_thread])
-async def test_sys_exit_in_a_tool_fails_its_task_alone(tool: Callable[[], Any]) -> None:
-    """F4: ADK runs each tool in a task of its own, where asyncio would stop the loop."""
-    model = ScriptedModel(steps=[[call(tool.__name__, call_id="c1")], [text("still here")]])
-    async with serving(LlmAgent(name="agent", model=model, tools=[tool])) as url:
-        frames = await stream(url, "hi")
-        task = await send(url, "hi")
-    [(state, words)] = spoken_in(frames)
-    assert (state, words.startswith(FIXED)) == ("FAILED", True)
-    assert reply_of(task) == "still here"
-
-
-async def test_a_task_that_an_agent_cancels_before_it_starts_warns_of_nothing(
-    recwarn: pytest.WarningsRecorder,
-) -> None:
-    async def hasty(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        unneeded = asyncio.create_task(asyncio.sleep(60))
-        unneeded.cancel()
-        await asyncio.wait({unneeded})
-        yield said(agent, ctx, "done")
-
-    async with serving(agent_of(hasty)) as url:
-        assert reply_of(await send(url, "hi")) == "done"
-    gc.collect()
-    assert not [each for each in recwarn if "never awaited" in str(each.message)]
 
 
 async def test_an_event_with_an_error_code_fails_the_task() -> None:
@@ -361,7 +237,7 @@ async def test_an_agent_that_will_not_stop_is_not_heard_any_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """F5, E1"""
-    monkeypatch.setattr("aion_adk.execution._SECONDS_TO_STOP", 0.05)
+    monkeypatch.setattr("aion_adk.agent_run.SECONDS_TO_STOP", 0.05)
     stopped, may_speak = asyncio.Event(), asyncio.Event()
 
     async def stubborn(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
@@ -407,80 +283,3 @@ async def test_a_failure_before_there_is_a_task_tells_nothing_either(
     assert "SecretError" not in answer.text
     error_id = answer.text.split("Error id: ")[1][:36]
     assert error_id in caplog.text
-
-
-def foreign(agent: BaseAgent, **options: Any) -> Callable[[str], Starlette]:
-    """An app that a user wired by hand around the executor, with a2a-sdk's own handler."""
-
-    def build(url: str) -> Starlette:
-        runner = InMemoryRunner(agent=agent, app_name=agent.name)
-        executor = ADKAgentExecutor(runner, **options)
-        card = build_agent_card(agent, url=url)
-        store = DurableTaskStore(InMemoryTaskStore())
-        handler = DefaultRequestHandler(executor, store, card)
-        return Starlette(
-            routes=[*create_agent_card_routes(card), *create_jsonrpc_routes(handler, "/")]
-        )
-
-    return build
-
-
-async def test_the_executor_works_in_a_handler_wired_by_hand() -> None:
-    """A1, C5, E1, E3"""
-
-    async def busy(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        assert inbox_of(ctx).message.parts[0].text == "hi"
-        yield said(agent, ctx, "strea", partial=True)
-        yield said(agent, ctx, "ming", partial=True)
-        yield said(agent, ctx, "streaming")
-        yield said(agent, ctx, "again", partial=True)
-        emit_message(ctx, "halfway")
-        emit_data(ctx, {"row": 1}, name="rows", append=True)
-        emit_data(ctx, {"row": 2}, name="rows", append=True)
-        reply(ctx, "one")
-        await reply_stream(ctx, ["t", "wo"])
-        yield wrote(agent, ctx, {"metadata": {"k": 1}})
-
-    async with listening(foreign(agent_of(busy))) as url:
-        frames = await stream(url, "hi")
-        task = await stored(url, frames[0].task.id)
-        blocking = await send(url, "hi")
-    assert deltas_of(frames) == ["strea", "ming", "again", "t", "wo"]
-    assert spoken_in(frames) == [("WORKING", "halfway"), ("WORKING", "one"), ("COMPLETED", "two")]
-    for seen in (task, blocking):
-        assert history_of(seen) == ["hi", "halfway", "one"]
-        assert reply_of(seen) == "two"
-        [artifact] = seen.artifacts
-        assert [to_plain(part.data) for part in artifact.parts] == [{"row": 1}, {"row": 2}]
-
-
-@pytest.mark.parametrize("error", [SecretError(SECRET), SystemExit(1)])
-async def test_a_failure_in_a_handler_wired_by_hand_tells_nothing(error: BaseException) -> None:
-    """F4"""
-    async with listening(foreign(agent_of(raising(error)))) as url:
-        frames = await stream(url, "hi")
-        task = await stored(url, frames[0].task.id)
-    assert [state for state, _ in spoken_in(frames)] == ["FAILED"]
-    assert task.status.state == TaskState.TASK_STATE_FAILED
-    assert SECRET not in str(frames)
-
-
-async def test_a_follow_up_goes_on_in_a_handler_wired_by_hand() -> None:
-    """A1, D2"""
-
-    async def asking(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        history = inbox_of(ctx).task.history
-        if len(history) == 1:
-            question = {"parts": [{"text": "which?"}]}
-            status = {"state": "TASK_STATE_INPUT_REQUIRED", "message": question}
-            yield wrote(agent, ctx, {"status": status})
-        else:
-            yield said(agent, ctx, f"{inbox_of(ctx).message.parts[0].text} it is")
-
-    async with listening(foreign(agent_of(asking))) as url:
-        first = await send(url, "hi")
-        assert reply_of(first) == "which?"
-        task = await send(url, "that", task_id=first.id, context_id=first.context_id)
-    assert (task.id, task.status.state) == (first.id, TaskState.TASK_STATE_COMPLETED)
-    assert history_of(task) == ["hi", "which?", "that"]
-    assert reply_of(task) == "that it is"

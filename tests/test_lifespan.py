@@ -10,7 +10,7 @@ import pytest
 
 from aion_adk import to_a2a
 from aion_adk.lifespan import fewer_collections, on_stop_signal
-from tests.test_directory import Named
+from tests.agents import Named
 
 ORDERS = pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["in order", "in reverse"])
 

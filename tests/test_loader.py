@@ -9,15 +9,7 @@ from google.adk.apps import App
 from aion_adk.errors import LoadError
 from aion_adk.loader import find_agents
 from aion_adk.options import ServerOptions
-
-AGENT = """
-from google.adk.agents import BaseAgent
-root_agent = BaseAgent(name="{name}")
-"""
-APP = """
-from google.adk.apps import App
-app = App(name="{name}", root_agent=root_agent)
-"""
+from tests.agent_folders import AGENT, APP, write
 
 
 @pytest.fixture(autouse=True)
@@ -29,13 +21,6 @@ def _own_modules() -> Iterator[None]:
     for name in set(sys.modules) - modules:
         if not name.startswith(("google", "aion_adk")):
             del sys.modules[name]
-
-
-def write(folder: Path, name: str, source: str, *, file: str = "agent.py") -> Path:
-    (folder / name).mkdir(parents=True, exist_ok=True)
-    (folder / name / "__init__.py").touch()
-    (folder / name / file).write_text(source.format(name=name))
-    return folder / name
 
 
 def test_an_agent_folder_is_one_agent(tmp_path: Path) -> None:
@@ -127,3 +112,11 @@ def test_given_options_win_over_those_an_agent_brings() -> None:
     assert ServerOptions(run_timeout=9).over(brought) == ServerOptions(
         list_grpc=True, run_timeout=9
     )
+
+
+def test_a_module_is_found_whatever_its_file_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "loader-dashed.py").write_text(AGENT.format(name="dashed"))
+    monkeypatch.chdir(tmp_path)
+    assert list(find_agents("loader-dashed:root_agent").agents) == ["dashed"]

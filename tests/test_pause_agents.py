@@ -25,8 +25,8 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from aion_adk import ask_caller
 from aion_adk.outbound import data_part
 from tests.models import ScriptedModel, call, text
+from tests.pausing import ask_boss, asking, follow_up, heard, model_of, pending
 from tests.serving import reply_of, send, serving
-from tests.test_pause import ask_boss, asking, follow_up, heard, model_of, pending
 
 INPUT_REQUIRED = TaskState.TASK_STATE_INPUT_REQUIRED
 AUTH_REQUIRED = TaskState.TASK_STATE_AUTH_REQUIRED

@@ -4,7 +4,7 @@ from importlib.metadata import version
 import pytest
 
 import aion_adk
-from tests.test_docs import ROOT
+from tests.paths import ROOT
 
 PUBLIC = {
     "A2AApp",

@@ -1,18 +1,10 @@
-import asyncio
 import socket
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import httpx
 import pytest
-from a2a.types import (
-    CancelTaskRequest,
-    SendMessageConfiguration,
-    StreamResponse,
-    TaskPushNotificationConfig,
-    TaskState,
-)
+from a2a.types import CancelTaskRequest, TaskPushNotificationConfig
 from a2a.utils.errors import (
     InvalidParamsError,
     PushNotificationNotSupportedError,
@@ -20,68 +12,18 @@ from a2a.utils.errors import (
 )
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
-from google.protobuf.json_format import ParseDict
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from aion_adk import to_a2a
 from aion_adk.egress import PublicAddresses
 from aion_adk.emit import emit_message
 from aion_adk.push import MemoryPushConfigs, PushDelivery, RetryingTransport
+from tests.acts import asks_back
 from tests.agents import said
 from tests.handling import Acting, ask, call, handler_of, state_of
-from tests.serving import listening, send, serving
-from tests.test_handler import asks_back
-
-Answer = Callable[[int], int]
+from tests.serving import send, serving
+from tests.webhooks import Webhook, listening_webhook, to
 
 PUBLIC = "93.184.215.14"
-
-
-class Webhook:
-    """Notes what is posted to it and answers the n-th post with a status of its choice."""
-
-    def __init__(self, answer: Answer = lambda _: 200) -> None:
-        self.posts: list[StreamResponse] = []
-        self.headers: list[Any] = []
-        self.changed = asyncio.Condition()
-        self.open = asyncio.Event()
-        self.open.set()
-        self._answer = answer
-
-    async def receive(self, request: Request) -> Response:
-        body = await request.json()
-        await self.open.wait()
-        async with self.changed:
-            self.posts.append(ParseDict(body, StreamResponse()))
-            self.headers.append(request.headers)
-            self.changed.notify_all()
-        return Response(status_code=self._answer(len(self.posts)))
-
-    async def got(self, count: int) -> list[str]:
-        async with asyncio.timeout(10), self.changed:
-            await self.changed.wait_for(lambda: len(self.posts) >= count)
-        return [kind_of(post) for post in self.posts]
-
-
-@asynccontextmanager
-async def listening_webhook(webhook: Webhook) -> AsyncGenerator[str, None]:
-    app = Starlette(routes=[Route("/hook", webhook.receive, methods=["POST"])])
-    async with listening(lambda _: app) as url:
-        yield f"{url}/hook"
-
-
-def kind_of(post: StreamResponse) -> str:
-    kind = post.WhichOneof("payload")
-    status = post.task.status if kind == "task" else post.status_update.status
-    return f"{kind} {TaskState.Name(status.state).removeprefix('TASK_STATE_')}"
-
-
-def to(url: str, **fields: Any) -> SendMessageConfiguration:
-    config = TaskPushNotificationConfig(url=url, **fields)
-    return SendMessageConfiguration(task_push_notification_config=config)
 
 
 async def talks(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:

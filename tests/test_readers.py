@@ -1,76 +1,75 @@
 """Readers on real sockets: one that stops, one that leaves, one that waits."""
 
 import asyncio
-import gc
 import threading
 import time
 from collections.abc import AsyncGenerator
-from pathlib import Path
 
 from a2a.server.context import ServerCallContext
 from a2a.types import Part, Task
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.agents.llm_agent import LlmAgent
 from google.adk.events import Event
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from aion_adk import to_a2a
 from aion_adk.emit import emit_artifact
 from aion_adk.store import MemoryTaskStore
+from tests.acts import Held
 from tests.agents import said
 from tests.handling import Acting, handler_of, listen, shape_of
 from tests.models import ScriptedModel, call, text
-from tests.serving import deltas_of, raw_stream, reply_of, rest_of, send, serving, stream
-from tests.test_handler import Held, asked
+from tests.serving import deltas_of, listening, raw_stream, reply_of, rest_of, send, serving, stream
 
 CHUNK = "x" * 4096
 CHUNKS_A_SECTION = 100
 SECTIONS = 80
 
 
-def resident_bytes() -> int:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * 4096
-
-
 class Flood:
     """Streams 32 MB of text, in sections that end, so that the run itself keeps none of it."""
 
     def __init__(self) -> None:
-        self.grown = 0
         self.done = asyncio.Event()
 
     async def act(self, agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        gc.collect()
-        before = resident_bytes()
-        for _ in range(SECTIONS if asked(ctx) == "flood" else 5):
+        for _ in range(SECTIONS):
             for _ in range(CHUNKS_A_SECTION):
                 yield said(agent, ctx, CHUNK, partial=True)
             yield said(agent, ctx, "section")
-            self.grown = max(self.grown, resident_bytes() - before)
         self.done.set()
 
 
-async def test_a_reader_that_stops_reading_gets_an_error_and_costs_little() -> None:
+async def test_a_reader_that_stops_reading_gets_an_error() -> None:
     flood = Flood()
     async with serving(Acting(name="flood", act=flood.act)) as url:
-        await send(url, "warm up")
-        flood.done.clear()
         connection = await raw_stream(url, "flood")
         await asyncio.wait_for(flood.done.wait(), 50)
         events = await rest_of(connection)
     assert "error" in events[-1]
     assert "too slow" in events[-1]["error"]["message"]
-    assert flood.grown < 20 * 1024 * 1024
 
 
 async def test_a_connection_that_drops_does_not_stop_the_run() -> None:
     """E8"""
     held = Held()
-    async with serving(Acting(name="held", act=held.act)) as url:
+    left = asyncio.Event()
+
+    def watched(url: str) -> ASGIApp:
+        app = to_a2a(Acting(name="held", act=held.act), public_url=url)
+
+        async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+            await app(scope, receive, send)
+            left.set()
+
+        return serve
+
+    async with listening(watched) as url:
         reader, writer = await raw_stream(url, "one")
         await held.has_begun("one")
         await asyncio.wait_for(reader.readuntil(b'"b"'), 10)
         writer.transport.abort()
-        await asyncio.sleep(0.1)
+        await asyncio.wait_for(left.wait(), 10)
         held.go.set()
         task = await send(url, "two")
     assert (reply_of(task), held.stopped) == ("abc", [])
@@ -100,7 +99,7 @@ async def test_the_first_text_leaves_before_the_next_is_made() -> None:
     assert b'"a"' in head
 
 
-async def test_what_a_long_answer_says_within_one_write_leaves_together() -> None:
+async def test_a_long_answer_leaves_whole_and_its_first_chunks_one_by_one() -> None:
     async def gushes(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         for number in range(500):
             yield said(agent, ctx, f"{number} ", partial=True)
@@ -111,7 +110,6 @@ async def test_what_a_long_answer_says_within_one_write_leaves_together() -> Non
     numbers = [f"{number} " for number in range(500)]
     assert deltas[:32] == numbers[:32]
     assert "".join(deltas) == "".join(numbers)
-    assert len(deltas) < 400
 
 
 async def test_an_agent_that_holds_up_the_loop_does_not_hold_back_what_it_said() -> None:

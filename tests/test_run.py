@@ -20,6 +20,7 @@ from aion_adk.options import ServerOptions
 from aion_adk.server import runner_for
 from aion_adk.snapshot import TERMINAL_STATES
 from aion_adk.values import to_dict
+from tests.acts import Held, asked, asks_back, echo
 from tests.handling import (
     IMMEDIATELY,
     Acting,
@@ -32,9 +33,9 @@ from tests.handling import (
     look_up,
     shape_of,
     state_of,
+    until_idle,
 )
 from tests.models import ScriptedModel, call, text
-from tests.test_handler import Held, asked, asks_back, echo
 
 
 class Slow(InMemoryTaskStore):
@@ -58,7 +59,7 @@ async def test_a_run_stopped_while_its_end_is_written_has_that_end() -> None:
     reading = asyncio.create_task(listen(handler, "one"))
     await asyncio.wait_for(store.stored.wait(), 10)
     closing = asyncio.create_task(handler.aclose())
-    await asyncio.sleep(0.01)
+    await until_idle()
     store.go.set()
     await asyncio.wait_for(closing, 10)
     events = await reading
@@ -75,7 +76,7 @@ async def test_a_reader_that_comes_while_an_event_is_written_sees_it_once() -> N
     first = asking(handler, "one", context_id="c", message_id="m")
     await asyncio.wait_for(store.stored.wait(), 10)
     late = asyncio.create_task(listen(handler, "one", context_id="c", message_id="m"))
-    await asyncio.sleep(0.01)
+    await until_idle()
     store.go.set()
     assert [shape_of(event) for event in await late] == ["task COMPLETED"]
     assert state_of(await first) == "COMPLETED"
@@ -114,7 +115,7 @@ async def test_a_task_that_begins_while_it_is_looked_for_is_the_executors() -> N
     held.go.set()
     await asyncio.wait_for(store.storing.wait(), 10)
     store.look.set()
-    await asyncio.sleep(0.01)
+    await until_idle()
     store.store.set()
     begun = await two
     await one
@@ -136,7 +137,7 @@ async def test_a_follow_up_that_waits_is_refused_when_its_task_is_canceled() -> 
     running = asking(handler, "one", context_id="c")
     await held.has_begun("one")
     follow_up = asking(handler, "answer", task_id=parked.id)
-    await asyncio.sleep(0)
+    await until_idle()
     assert state_of(await cancel(handler, parked.id)) == "CANCELED"
     held.go.set()
     with pytest.raises(UnsupportedOperationError):
@@ -205,7 +206,7 @@ async def test_a_tool_that_runs_on_in_its_thread_changes_nothing_any_more() -> N
     canceled = await cancel(handler, task.id)
     release.set()
     assert await asyncio.to_thread(left.wait, 10)
-    await asyncio.sleep(0)
+    await until_idle()
     assert await look_up(handler, task.id) == canceled
     assert "too late" not in str(canceled)
 

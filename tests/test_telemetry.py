@@ -1,11 +1,15 @@
 """Spans and measurements of runs, through the in-memory exporters of the SDK."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
 import httpx
 import pytest
-from google.adk.agents import LlmAgent
+from google.adk.agents import BaseAgent, LlmAgent
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.agents.run_config import RunConfig
+from google.adk.events import Event
+from google.adk.telemetry.context import TelemetryConfig
 from opentelemetry import metrics, trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
@@ -15,6 +19,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from aion_adk import TaskFailed
 from aion_adk.telemetry import parent_of
+from tests.agents import agent_of, said
 from tests.models import ScriptedModel, call, text
 from tests.serving import HEADERS, reply_of, send, serving, stream
 
@@ -139,3 +144,23 @@ def test_an_instrumented_web_server_stays_the_parent(spans: InMemorySpanExporter
     with tracer.start_as_current_span("something else"):
         assert parent_of(TRACEPARENT) is not None
     assert parent_of({}) is None
+
+
+@pytest.mark.parametrize("given", [None, TelemetryConfig(capture_message_content=None)])
+async def test_every_run_has_the_telemetry_settings_that_the_server_started_with(
+    given: TelemetryConfig | None,
+) -> None:
+    seen: list[TelemetryConfig | None] = []
+
+    async def note(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        assert ctx.run_config
+        seen.append(ctx.run_config.telemetry)
+        yield said(agent, ctx, "noted")
+
+    run_config = RunConfig(telemetry=given) if given else None
+    async with serving(agent_of(note), run_config=run_config) as url:
+        await send(url, "one")
+        await stream(url, "two")
+    assert seen[0] is not None
+    assert seen[0] is seen[1]
+    assert given is None or seen[0] is given

@@ -1,6 +1,6 @@
-"""What a framework answered, as ADK events."""
+"""The answer of a framework as ADK events."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from a2a.types import Message, Part, Task
@@ -8,7 +8,7 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event, EventActions
 from google.genai import types
 
-from aion_adk.drivers.request import is_streaming
+from aion_adk.drivers.inputs import is_streaming
 from aion_adk.inbound import to_genai_part
 from aion_adk.outbound import agent_message, data_part, to_a2a_part
 from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
@@ -29,7 +29,7 @@ Result = (
 """What user code may return: text, parts, a whole A2A reply, data, or nothing."""
 
 
-def said(
+def agent_event(
     ctx: InvocationContext,
     parts: list[types.Part],
     *,
@@ -49,27 +49,27 @@ def said(
     )
 
 
-class Answer:
-    """One answer: chunks as they come, where the caller reads a stream, and the whole of it once.
+class DriverAnswer:
+    """Collects one answer: partial events while it is streamed, then one event with all of it.
 
-    What genai content can hold is the event's content, which never beats an outbox. What it
-    cannot, data and whole A2A messages, is written to the outbox.
+    What genai content can hold becomes the event's content, which never beats an outbox. What
+    it cannot hold, data and whole A2A messages, is written to the outbox.
     """
 
     def __init__(self, ctx: InvocationContext) -> None:
         self._ctx = ctx
-        self._streaming = is_streaming(ctx)
         self._parts: list[Part | types.Part] = []
         self._outbox: A2AOutbox | None = None
         self._chunks: list[str] = []
 
-    def chunk(self, text: str) -> Iterator[Event]:
-        """Adds text; yields it at once where the caller reads a stream."""
+    def add_chunk(self, text: str) -> list[Event]:
+        """Adds text; returns it as a partial event if the caller reads a stream."""
         if not text:
-            return
+            return []
         self._chunks.append(text)
-        if self._streaming:
-            yield said(self._ctx, [types.Part(text=text)], partial=True)
+        if not is_streaming(self._ctx):
+            return []
+        return [agent_event(self._ctx, [types.Part(text=text)], partial=True)]
 
     def add(self, result: Result) -> None:
         match result:
@@ -94,19 +94,26 @@ class Answer:
                     f"expected text, parts, a Message, a dict or None, got {type(result).__name__}"
                 )
 
-    def whole(self) -> Iterator[Event]:
-        """The event that ends the answer; none if nothing was said."""
-        self._end_text()
-        outbox = self._outbox or self._outbox_of_parts()
-        shown = [_genai_part(part) for part in self._parts]
+    def final_events(self) -> list[Event]:
+        """The event with the whole answer; none if the answer is empty."""
+        self._join_chunks()
+        outbox = self._outbox
+        if outbox is None and any(
+            isinstance(part, Part) and (part.HasField("data") or part.HasField("metadata"))
+            for part in self._parts
+        ):
+            kept = [part if isinstance(part, Part) else to_a2a_part(part) for part in self._parts]
+            message = agent_message([part for part in kept if part], message_id=new_id())
+            outbox = A2AOutbox(message=message)
+        shown = [to_genai_part(part) if isinstance(part, Part) else part for part in self._parts]
         parts = [part for part in shown if part]
         if outbox is None and not parts:
-            return
+            return []
         actions = EventActions(state_delta={OUTBOX_KEY: outbox}) if outbox else None
-        yield said(self._ctx, parts, actions=actions)
+        return [agent_event(self._ctx, parts, actions=actions)]
 
     def _add_parts(self, parts: Iterable[object]) -> None:
-        self._end_text()
+        self._join_chunks()
         for part in parts:
             match part:
                 case str():
@@ -116,22 +123,7 @@ class Answer:
                 case _:
                     raise TypeError(f"expected text or a part, got {type(part).__name__}")
 
-    def _end_text(self) -> None:
+    def _join_chunks(self) -> None:
         if self._chunks:
             self._parts.append(types.Part(text="".join(self._chunks)))
             self._chunks = []
-
-    def _outbox_of_parts(self) -> A2AOutbox | None:
-        if not any(_is_a2a_only(part) for part in self._parts):
-            return None
-        parts = [part if isinstance(part, Part) else to_a2a_part(part) for part in self._parts]
-        message = agent_message([part for part in parts if part], message_id=new_id())
-        return A2AOutbox(message=message)
-
-
-def _is_a2a_only(part: Part | types.Part) -> bool:
-    return isinstance(part, Part) and (part.HasField("data") or part.HasField("metadata"))
-
-
-def _genai_part(part: Part | types.Part) -> types.Part | None:
-    return to_genai_part(part) if isinstance(part, Part) else part

@@ -9,9 +9,9 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 from typing_extensions import override
 
-from aion_adk.drivers.answer import Answer
-from aion_adk.drivers.driver import Answered, Driver, DriverOptions
-from aion_adk.drivers.request import text_of_request
+from aion_adk.drivers.answer import DriverAnswer
+from aion_adk.drivers.driver import Driver, DriverItem, DriverOptions
+from aion_adk.drivers.inputs import text_of_request
 
 AnswerFunction = Callable[[str], Any] | Callable[[str, InvocationContext], Any]
 
@@ -33,19 +33,19 @@ class CallableAgent(Driver):
         super().__init__(name=name, func=func, **options)
 
     @override
-    async def _answer(self, ctx: InvocationContext) -> AsyncGenerator[Answered, None]:
+    async def _answer(self, ctx: InvocationContext) -> AsyncGenerator[DriverItem, None]:
         text = text_of_request(ctx)
         args = (text, ctx) if _takes_context(self.func) else (text,)
-        answer = Answer(ctx)
-        async for event in answered(answer, self.func, *args):
+        async for event in events_of_call(ctx, self.func, *args):
             yield event
 
 
-async def answered(
-    answer: Answer, func: Callable[..., Any], *args: Any
+async def events_of_call(
+    ctx: InvocationContext, func: Callable[..., Any], *args: Any
 ) -> AsyncGenerator[Event, None]:
-    """Calls `func`, adds what it returns or yields to `answer`, and ends it."""
-    result = await called(func, *args)
+    """Calls `func` and answers with what it returns or yields."""
+    answer = DriverAnswer(ctx)
+    result = await result_of_call(func, *args)
     if isinstance(result, AsyncIterator):
         items = cast(AsyncIterator[Any], result)
     elif isinstance(result, Iterator):
@@ -56,29 +56,29 @@ async def answered(
     if items is not None:
         async for item in items:
             if isinstance(item, str):
-                for event in answer.chunk(item):
+                for event in answer.add_chunk(item):
                     yield event
             else:
                 answer.add(item)
-    for event in answer.whole():
+    for event in answer.final_events():
         yield event
 
 
-async def called(func: Callable[..., Any], *args: Any) -> Any:
-    """The result of a call that may be async, or sync and then made in a thread."""
+async def result_of_call(func: Callable[..., Any], *args: Any) -> Any:
+    """The result of a sync or an async call; sync code runs in a thread."""
+    # Calling one of these only makes something to await or to iterate.
+    lazy = (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
     method = getattr(func, "__call__", func)  # noqa: B004 # an object whose __call__ is async
-    on_loop = _on_loop(func) or _on_loop(method)
-    result: Any = func(*args) if on_loop else await asyncio.to_thread(func, *args)
+    on_loop = any(is_lazy(func) or is_lazy(method) for is_lazy in lazy)
+
+    def call() -> Any:
+        try:
+            return func(*args)
+        except StopIteration as error:  # a future cannot hold one, and would never be done
+            raise RuntimeError("the function raised StopIteration") from error
+
+    result = call() if on_loop else await asyncio.to_thread(call)
     return await result if inspect.isawaitable(result) else result
-
-
-def _on_loop(func: Callable[..., Any]) -> bool:
-    """Whether calling `func` only makes something to await or to iterate."""
-    return (
-        inspect.iscoroutinefunction(func)
-        or inspect.isasyncgenfunction(func)
-        or inspect.isgeneratorfunction(func)
-    )
 
 
 async def _in_thread(items: Iterator[Any]) -> AsyncGenerator[Any, None]:

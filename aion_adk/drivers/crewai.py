@@ -1,22 +1,20 @@
 """A CrewAI crew as an agent."""
 
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any, ClassVar, Unpack, cast
 
 from crewai import Crew
 from crewai.crews.crew_output import CrewOutput
 from crewai.events import LLMStreamChunkEvent, crewai_event_bus
-from crewai.types.streaming import CrewStreamingOutput, StreamChunk, StreamChunkType
+from crewai.types.streaming import CrewStreamingOutput, StreamChunkType
 from google.adk.agents.invocation_context import InvocationContext
-from google.adk.events import Event
 from google.genai import types
 from typing_extensions import override
 
-from aion_adk.drivers.answer import Answer, said
-from aion_adk.drivers.driver import Answered
-from aion_adk.drivers.inputs import InputOptions, MappedInputDriver
-from aion_adk.drivers.request import is_streaming
+from aion_adk.drivers.answer import DriverAnswer, agent_event
+from aion_adk.drivers.driver import DriverItem
+from aion_adk.drivers.inputs import InputOptions, MappedInputDriver, is_streaming
 
 _TASK_END = "\x1e"
 _FINAL_ANSWER = "Final Answer:"
@@ -48,7 +46,7 @@ class CrewAIAgent(MappedInputDriver):
         super().__init__(name=name, crew=crew, **options)
 
     @override
-    async def _answer(self, ctx: InvocationContext) -> AsyncGenerator[Answered, None]:
+    async def _answer(self, ctx: InvocationContext) -> AsyncGenerator[DriverItem, None]:
         inputs = await self._input(ctx)
         crew: Any = self.crew.copy()
         crew.stream = bool(self.crew.stream) and is_streaming(ctx)
@@ -56,27 +54,33 @@ class CrewAIAgent(MappedInputDriver):
             crew.task_callback = _marking_the_end(crew.task_callback)
         output: CrewOutput | CrewStreamingOutput = await crew.akickoff(inputs=inputs)
         if isinstance(output, CrewStreamingOutput):
-            sections = _Sections(ctx)
+            task_ended, texts, unscaffold = False, list[str](), Unscaffold()
             async with aclosing(output):
                 async for chunk in output:
-                    for event in sections.hear(chunk):
-                        yield event
+                    if chunk.chunk_type is not StreamChunkType.TEXT:
+                        continue
+                    if chunk.content == _TASK_END:
+                        task_ended = True
+                        continue
+                    if task_ended:
+                        if texts:
+                            yield agent_event(ctx, [types.Part(text="".join(texts))])
+                        task_ended, texts, unscaffold = False, [], Unscaffold()
+                    if text := unscaffold(chunk.content):
+                        texts.append(text)
+                        yield agent_event(ctx, [types.Part(text=text)], partial=True)
             output = output.result
-        for event in _whole(ctx, output):
+        answer = DriverAnswer(ctx)
+        if output.pydantic is not None:
+            answer.add(output.pydantic.model_dump(mode="json"))
+        else:
+            answer.add(output.json_dict or output.raw)
+        for event in answer.final_events():
             yield event
 
     @override
     def _plain_input(self, ctx: InvocationContext, text: str) -> Any:
         return {self.inputs_key: text}
-
-
-def _whole(ctx: InvocationContext, output: CrewOutput) -> Iterator[Event]:
-    answer = Answer(ctx)
-    if output.pydantic is not None:
-        answer.add(output.pydantic.model_dump(mode="json"))
-    else:
-        answer.add(output.json_dict or output.raw)
-    return answer.whole()
 
 
 def _marking_the_end(callback: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
@@ -91,35 +95,6 @@ def _marking_the_end(callback: Callable[[Any], Any] | None) -> Callable[[Any], A
         return callback(output) if callback else None
 
     return ended
-
-
-class _Sections:
-    """The text of one task after the other."""
-
-    def __init__(self, ctx: InvocationContext) -> None:
-        self._ctx = ctx
-        self._ended = False
-        self._spoken: list[str] = []
-        self._unscaffold = Unscaffold()
-
-    def hear(self, chunk: StreamChunk) -> Iterator[Event]:
-        if chunk.chunk_type is not StreamChunkType.TEXT:
-            return
-        if chunk.content == _TASK_END:
-            self._ended = True
-            return
-        if self._ended:
-            yield from self._next()
-        if text := self._unscaffold(chunk.content):
-            self._spoken.append(text)
-            yield said(self._ctx, [types.Part(text=text)], partial=True)
-
-    def _next(self) -> Iterator[Event]:
-        if self._spoken:
-            yield said(self._ctx, [types.Part(text="".join(self._spoken))])
-        self._ended = False
-        self._spoken = []
-        self._unscaffold = Unscaffold()
 
 
 class Unscaffold:
@@ -137,18 +112,14 @@ class Unscaffold:
         if self._open:
             return chunk
         self._held += chunk
+        start = self._held.lstrip()
         _, marker, answer = self._held.partition(_FINAL_ANSWER)
         if marker:
             answer = answer.lstrip()
-        elif _may_be_scaffold(self._held):
+        elif any(start.startswith(word) or word.startswith(start) for word in _SCAFFOLD):
             return ""
         else:
             answer = self._held
         if answer:
             self._open = True
         return answer
-
-
-def _may_be_scaffold(text: str) -> bool:
-    start = text.lstrip()
-    return any(start.startswith(word) or word.startswith(start) for word in _SCAFFOLD)

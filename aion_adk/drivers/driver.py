@@ -1,7 +1,7 @@
 """The base of every driver: a framework's agent as one ADK agent.
 
-A driver implements `_answer`, which yields ADK events, and calls for what leaves in order
-between them. `_run_async_impl` runs it in a task of its own under one deadline.
+A driver implements `_answer`, which yields ADK events and, between them, functions to call in
+that order. `_run_async_impl` runs it in a task of its own with one deadline.
 """
 
 from abc import abstractmethod
@@ -17,11 +17,11 @@ from google.adk.events import Event
 from pydantic import Field
 from typing_extensions import override
 
-from aion_adk.about import About, Provider, Skill
+from aion_adk.card import CardFields
 from aion_adk.drivers.pump import pumped
 
-Answered = Event | Callable[[], None]
-"""An event, or a call to make when the events before it were sent."""
+DriverItem = Event | Callable[[], None]
+"""An event, or a function to call when the events before it have been sent."""
 
 
 class DriverOptions(TypedDict, total=False):
@@ -41,7 +41,7 @@ class DriverOptions(TypedDict, total=False):
     after_agent_callback: AfterAgentCallback
 
 
-class Driver(BaseAgent):
+class Driver(BaseAgent, CardFields):
     """Another framework's agent; `timeout` is in seconds and for the whole answer."""
 
     references: ClassVar[frozenset[str]] = frozenset()
@@ -50,40 +50,17 @@ class Driver(BaseAgent):
     ahead: ClassVar[int] = 64
     """How many events the framework may be ahead of the caller."""
 
-    display_name: str = ""
-    version: str = ""
-    skills: tuple[Skill, ...] = ()
-    input_modes: tuple[str, ...] = ()
-    output_modes: tuple[str, ...] = ()
-    provider: Provider | None = None
-    documentation_url: str = ""
-    icon_url: str = ""
     timeout: float | None = Field(default=None, gt=0)
 
     # Each driver's own __init__ has the typed signature; pydantic validates the fields here.
     def __init__(self, *, name: str, **fields: Any) -> None:
         super().__init__(name=name, **fields)
 
-    @property
-    def about(self) -> About:
-        """What the agent card says of this driver."""
-        return About(
-            display_name=self.display_name,
-            description=self.description,
-            version=self.version,
-            skills=self.skills,
-            input_modes=self.input_modes,
-            output_modes=self.output_modes,
-            provider=self.provider,
-            documentation_url=self.documentation_url,
-            icon_url=self.icon_url,
-        )
-
     async def aclose(self) -> None:
-        """Lets go of what the driver holds open; a server calls it when it stops."""
+        """Closes what the driver keeps open; the server calls it when it stops."""
 
     @abstractmethod
-    def _answer(self, ctx: InvocationContext) -> AsyncGenerator[Answered, None]:
+    def _answer(self, ctx: InvocationContext) -> AsyncGenerator[DriverItem, None]:
         """Runs the framework for one turn."""
 
     @override
@@ -98,6 +75,6 @@ class Driver(BaseAgent):
                 else:
                     item()
         if ctx.is_resumable and not paused:
-            # An agent that has not said so is run again when another one's pause is answered.
+            # An agent that does not mark its end is run again when another one's pause is answered.
             ctx.set_agent_state(self.name, end_of_agent=True)
             yield self._create_agent_state_event(ctx)

@@ -1,5 +1,6 @@
-"""The input pipeline: from the text of a request to what a framework is called with."""
+"""What a driver reads of the request, and the input that a framework is called with."""
 
+import hashlib
 import inspect
 import json
 from abc import abstractmethod
@@ -7,10 +8,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
 from google.adk.agents.invocation_context import InvocationContext
+from google.adk.agents.run_config import (
+    StreamingMode,  # pyright: ignore[reportPrivateImportUsage]  # ADK documents it from here
+)
+from google.genai import types
 from pydantic import Field
 
 from aion_adk.drivers.driver import Driver, DriverOptions
-from aion_adk.drivers.request import conversation_id, text_of_request
+from aion_adk.inbox import A2AInbox, inbox_of
 
 InputMapper = Callable[[str, str], Any | Awaitable[Any]]
 """Called with the text and the id of the conversation; may be async."""
@@ -25,10 +30,10 @@ class InputOptions(DriverOptions, total=False):
 
 
 class MappedInputDriver(Driver):
-    """A driver whose input is, in this order: what `input_mapper` makes of the text, the text
-    read as a JSON object (with `parse_json_input`), or what the driver makes of plain text.
+    """A driver whose input is, in this order: what `input_mapper` returns for the text, the text
+    as a JSON object (with `parse_json_input`), or what the driver makes of plain text.
 
-    `default_inputs` are the server's: they win over what a caller sends.
+    `default_inputs` are set by the server and win over what a caller sends.
     """
 
     input_mapper: InputMapper | None = None
@@ -40,22 +45,67 @@ class MappedInputDriver(Driver):
         super().__init__(name=name, **fields)
 
     async def _input(self, ctx: InvocationContext) -> Any:
-        mapped = await self._mapped(ctx)
-        if self.default_inputs and isinstance(mapped, Mapping):
-            return {**cast(Mapping[str, Any], mapped), **self.default_inputs}
-        return mapped
-
-    async def _mapped(self, ctx: InvocationContext) -> Any:
         text = text_of_request(ctx)
         if self.input_mapper is not None:
-            mapped = self.input_mapper(text, conversation_id(ctx))
-            return await mapped if inspect.isawaitable(mapped) else mapped
-        parsed = json_object(text) if self.parse_json_input else None
-        return self._plain_input(ctx, text) if parsed is None else parsed
+            given = self.input_mapper(text, conversation_id(ctx))
+            if inspect.isawaitable(given):
+                given = await given
+        else:
+            given = json_object(text) if self.parse_json_input else None
+            given = self._plain_input(ctx, text) if given is None else given
+        if self.default_inputs and isinstance(given, Mapping):
+            return {**cast(Mapping[str, Any], given), **self.default_inputs}
+        return given
 
     @abstractmethod
     def _plain_input(self, ctx: InvocationContext, text: str) -> Any:
-        """The input for text that is no more than text."""
+        """The input for a text that is neither mapped nor read as JSON."""
+
+
+def is_streaming(ctx: InvocationContext) -> bool:
+    return bool(ctx.run_config and ctx.run_config.streaming_mode == StreamingMode.SSE)
+
+
+def conversation_id(ctx: InvocationContext) -> str:
+    """An id for what the driver remembers: one per agent, user and session."""
+    agent = ctx.agent.name if ctx.agent else ""
+    key = [ctx.app_name, agent, ctx.user_id, ctx.session.id]
+    return hashlib.sha256(json.dumps(key).encode()).hexdigest()
+
+
+def inbox_or_none(ctx: InvocationContext) -> A2AInbox | None:
+    try:
+        return inbox_of(ctx)
+    except LookupError:
+        return None
+
+
+def caller_texts(ctx: InvocationContext) -> list[str]:
+    """The text parts of the caller's message; none if the agent was given something else, such as
+    what a tool call made of it."""
+    inbox = inbox_or_none(ctx)
+    texts = [part.text for part in inbox.message.parts if part.text] if inbox else []
+    return texts if set(texts) <= set(_texts_of(user_content(ctx))) else []
+
+
+def text_of_request(ctx: InvocationContext) -> str:
+    """The text parts, one per line; where there are none, data parts as JSON."""
+    return "\n".join(caller_texts(ctx) or _texts_of(user_content(ctx)))
+
+
+def user_content(ctx: InvocationContext) -> types.Content | None:
+    """The user's message; for an agent that runs after a resumed one, what began the turn."""
+    if _texts_of(ctx.user_content):
+        return ctx.user_content
+    for event in reversed(ctx.session.events):
+        if event.author == "user" and _texts_of(event.content):
+            return event.content
+    return ctx.user_content
+
+
+def _texts_of(content: types.Content | None) -> list[str]:
+    parts = (content.parts or []) if content else []
+    return [part.text for part in parts if part.text and not part.thought]
 
 
 def json_object(text: str) -> dict[str, Any] | None:

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Unpack, cast
 
 from google.adk.agents.invocation_context import InvocationContext
-from google.adk.events import Event
 from google.genai import types
 from langchain_core.language_models import BaseLLM
 from langchain_core.messages import AIMessage, BaseMessage
@@ -15,11 +14,10 @@ from langchain_core.runnables.history import RunnableWithMessageHistory
 from pydantic import BaseModel, Field
 from typing_extensions import override
 
-from aion_adk.drivers.answer import Answer, said
-from aion_adk.drivers.driver import Answered
-from aion_adk.drivers.inputs import InputOptions, MappedInputDriver
-from aion_adk.drivers.messages import conversation, human_message, parts_of
-from aion_adk.drivers.request import conversation_id, is_streaming
+from aion_adk.drivers.answer import DriverAnswer, agent_event
+from aion_adk.drivers.driver import DriverItem
+from aion_adk.drivers.inputs import InputOptions, MappedInputDriver, conversation_id, is_streaming
+from aion_adk.drivers.messages import human_message, messages_before_turn, parts_of, text_of_parts
 from aion_adk.outcome import MESSAGE_ID
 
 _MESSAGE = "HumanMessage"
@@ -34,7 +32,7 @@ class LangChainOptions(InputOptions, total=False):
 
 
 class LangChainAgent(MappedInputDriver):
-    """Calls any Runnable, a bare chat model as well, and streams it where the caller streams.
+    """Calls any Runnable, also a bare chat model, and streams it if the caller reads a stream.
 
     A Runnable that takes messages is given the conversation from the ADK session. One that
     takes an object is given the text under `input_key`, or under the name that its input
@@ -56,63 +54,81 @@ class LangChainAgent(MappedInputDriver):
         super().__init__(name=name, runnable=runnable, **options)
 
     @override
-    async def _answer(self, ctx: InvocationContext) -> AsyncGenerator[Answered, None]:
+    async def _answer(self, ctx: InvocationContext) -> AsyncGenerator[DriverItem, None]:
         given = await self._input(ctx)
-        config = self._config_of(ctx)
+        # RunnableWithMessageHistory looks for its conversation under `session_id`.
+        configurable = {"session_id": conversation_id(ctx), **self.config.get("configurable", {})}
+        config = {**self.config, "configurable": configurable}
+        output: Any = None
         if not is_streaming(ctx):
-            output: Any = await self.runnable.ainvoke(given, config)
-            for event in _whole(ctx, self._picked(output)):
-                yield event
+            output = self._answer_in(await self.runnable.ainvoke(given, config))
+        else:
+            stream: AsyncGenerator[Any, None] = self.runnable.astream(given, config)
+            async with aclosing(stream):
+                async for streamed in stream:
+                    chunk = self._answer_in(streamed)
+                    if chunk is None:
+                        continue
+                    try:
+                        output = chunk if output is None else output + chunk
+                    except TypeError:  # what cannot be added replaces what came before
+                        output = chunk
+                    if text := _text_of(chunk):
+                        yield agent_event(ctx, [types.Part(text=text)], partial=True)
+        if isinstance(output, AIMessage):
+            if parts := parts_of(output):
+                metadata = {MESSAGE_ID: output.id} if output.id else None
+                yield agent_event(ctx, parts, metadata=metadata)
             return
-        total: Any = None
-        stream: AsyncGenerator[Any, None] = self.runnable.astream(given, config)
-        async with aclosing(stream):
-            async for output in stream:
-                chunk = self._picked(output)
-                total = _sum(total, chunk)
-                if text := _text(chunk):
-                    yield said(ctx, [types.Part(text=text)], partial=True)
-        for event in _whole(ctx, total):
+        answer = DriverAnswer(ctx)
+        answer.add(output.model_dump(mode="json") if isinstance(output, BaseModel) else output)
+        for event in answer.final_events():
             yield event
 
     @override
     def _plain_input(self, ctx: InvocationContext, text: str) -> Any:
         if self.input_key:
             return {self.input_key: text}
-        shape = self._shape
-        if shape.is_text:
+        expected = self._expected_input
+        if expected.is_text:
             return text
-        if shape.is_messages:
-            return self._messages(ctx, asked=True)
-        inputs: dict[str, Any] = {shape.text_key: text} if shape.text_key else {}
-        for key in shape.message_keys:
-            inputs[key] = self._messages(ctx, asked=not shape.text_key)
+        if expected.is_messages:
+            return self._messages(ctx, with_request=True)
+        inputs: dict[str, Any] = {expected.text_key: text} if expected.text_key else {}
+        for key in expected.message_keys:
+            inputs[key] = self._messages(ctx, with_request=not expected.text_key)
         return inputs
 
     @cached_property
-    def _shape(self) -> "_Shape":
-        return _shape_of(self.runnable)
+    def _expected_input(self) -> "_ExpectedInput":
+        if self.runnable.InputType is str or isinstance(self.runnable, BaseLLM):
+            return _ExpectedInput(is_text=True)
+        schema: dict[str, Any] = self.runnable.get_input_jsonschema()
+        if "anyOf" in schema and _MESSAGE in schema.get("$defs", {}):
+            return _ExpectedInput(is_messages=True)
+        properties: dict[str, Any] = schema.get("properties", {})
+        # LangChain's name for an input that could be anything.
+        properties.pop("root", None)
+        messages = tuple(key for key, value in properties.items() if _MESSAGE in str(value))
+        texts = [key for key in properties if key not in messages]
+        if not properties or "input" in texts:
+            return _ExpectedInput(message_keys=messages)
+        return _ExpectedInput(text_key=texts[0] if texts else "", message_keys=messages)
 
-    def _messages(self, ctx: InvocationContext, *, asked: bool) -> list[BaseMessage]:
-        """The conversation before this turn, and what was asked in it."""
-        remembers = isinstance(self.runnable, RunnableWithMessageHistory)
-        earlier = [] if remembers else conversation(ctx)
-        request = human_message(ctx) if asked else None
+    def _messages(self, ctx: InvocationContext, *, with_request: bool) -> list[BaseMessage]:
+        """The conversation before this turn, and the request if it is not passed separately."""
+        has_history = isinstance(self.runnable, RunnableWithMessageHistory)
+        earlier = [] if has_history else messages_before_turn(ctx)
+        request = human_message(ctx) if with_request else None
         return [*earlier, *([request] if request else [])]
 
-    def _picked(self, output: Any) -> Any:
+    def _answer_in(self, output: Any) -> Any:
         if self.output_key is None or not isinstance(output, Mapping):
             return output
         return cast(Mapping[str, Any], output).get(self.output_key)
 
-    def _config_of(self, ctx: InvocationContext) -> RunnableConfig:
-        """`session_id` is where RunnableWithMessageHistory looks for its conversation."""
-        given = self.config
-        configurable = {"session_id": conversation_id(ctx), **given.get("configurable", {})}
-        return cast(RunnableConfig, {**given, "configurable": configurable})
 
-
-class _Shape(BaseModel):
+class _ExpectedInput(BaseModel):
     """What a Runnable takes: text, messages, or an object with these keys."""
 
     is_text: bool = False
@@ -121,43 +137,7 @@ class _Shape(BaseModel):
     message_keys: tuple[str, ...] = ()
 
 
-def _shape_of(runnable: Runnable[Any, Any]) -> _Shape:
-    if runnable.InputType is str or isinstance(runnable, BaseLLM):
-        return _Shape(is_text=True)
-    schema = runnable.get_input_jsonschema()
-    if "anyOf" in schema and _MESSAGE in schema.get("$defs", {}):
-        return _Shape(is_messages=True)
-    properties: dict[str, Any] = schema.get("properties", {})
-    # LangChain's name for an input that could be anything.
-    properties.pop("root", None)
-    messages = tuple(key for key, value in properties.items() if _MESSAGE in str(value))
-    texts = [key for key in properties if key not in messages]
-    if not properties or "input" in texts:
-        return _Shape(message_keys=messages)
-    return _Shape(text_key=texts[0] if texts else "", message_keys=messages)
-
-
-def _sum(total: Any, chunk: Any) -> Any:
-    """Chunks add up to the output; what cannot be added replaces what came before."""
-    if total is None or chunk is None:
-        return chunk if total is None else total
-    try:
-        return total + chunk
-    except TypeError:
-        return chunk
-
-
-def _text(chunk: Any) -> str:
+def _text_of(chunk: Any) -> str:
     if isinstance(chunk, AIMessage):
-        return "".join(part.text for part in parts_of(chunk) if part.text and not part.thought)
+        return text_of_parts(parts_of(chunk))
     return chunk if isinstance(chunk, str) else ""
-
-
-def _whole(ctx: InvocationContext, output: Any) -> list[Event]:
-    if isinstance(output, AIMessage):
-        metadata = {MESSAGE_ID: output.id} if output.id else None
-        parts = parts_of(output)
-        return [said(ctx, parts, metadata=metadata)] if parts else []
-    answer = Answer(ctx)
-    answer.add(output.model_dump(mode="json") if isinstance(output, BaseModel) else output)
-    return list(answer.whole())

@@ -13,10 +13,15 @@ from google.genai import types
 from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
-from aion_adk.drivers.answer import Answer
-from aion_adk.drivers.driver import Answered
-from aion_adk.drivers.inputs import InputOptions, MappedInputDriver, json_object
-from aion_adk.drivers.request import conversation_id, user_content
+from aion_adk.drivers.answer import DriverAnswer
+from aion_adk.drivers.driver import DriverItem
+from aion_adk.drivers.inputs import (
+    InputOptions,
+    MappedInputDriver,
+    conversation_id,
+    json_object,
+    user_content,
+)
 from aion_adk.errors import TaskFailed
 from aion_adk.outbound import data_part
 
@@ -24,9 +29,14 @@ logger = logging.getLogger(__name__)
 
 _ANSWER_KEYS = ("output", "text", "response", "answer", "message", "result")
 _STARTED = "Workflow was started"
-_FRAME_TYPES = frozenset({"begin", "item", "end", "error"})
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 _WORTH_ANOTHER_TRY = frozenset({429, 502, 503, 504})
+_REFUSED = "The n8n webhook refused the credentials of this agent."
+_REASONS = {
+    401: _REFUSED,
+    403: _REFUSED,
+    404: "The n8n webhook is not registered: its workflow must be active and take POST.",
+}
 _SECONDS_TO_CONNECT = 10.0
 _LOGGED = 500
 
@@ -45,11 +55,11 @@ class N8nOptions(InputOptions, total=False):
 
 
 class N8nAgent(MappedInputDriver):
-    """Posts each turn once to `webhook_url` and answers with what the workflow responds.
+    """Posts each turn once to `webhook_url` and answers with the workflow's response.
 
     The body has the text under `message_field`, the conversation under `sessionId`, and
-    `payload_template`, which wins over what a caller sends. A request is sent again only if
-    it surely was not sent before, or with `idempotent=True`.
+    `payload_template`, which wins over what a caller sends. A request is retried only if it
+    certainly was not sent, or with `idempotent=True`.
     """
 
     references: ClassVar[frozenset[str]] = frozenset({"client"})
@@ -69,25 +79,34 @@ class N8nAgent(MappedInputDriver):
         super().__init__(name=name, webhook_url=webhook_url, **options)
 
     @override
-    async def _answer(self, ctx: InvocationContext) -> AsyncGenerator[Answered, None]:
+    async def _answer(self, ctx: InvocationContext) -> AsyncGenerator[DriverItem, None]:
         payload = await self._payload(ctx)
-        answer = Answer(ctx)
+        answer = DriverAnswer(ctx)
         response = await self._post(payload, _files_of(user_content(ctx)))
         try:
             body: list[str] = []
             async with aclosing(_lines(response)) as lines:
                 async for line in lines:
-                    frame = _frame(line) if not body else None
-                    if frame is None:
-                        body.append(line)
-                        continue
-                    for event in answer.chunk(_content_of(frame)):
-                        yield event
+                    # n8n sends a streaming response with the content type of a plain object.
+                    frame = (json_object(line) if not body else None) or {}
+                    content = frame.get("content")
+                    match frame.get("type"):
+                        case "item":
+                            if isinstance(content, str):
+                                for event in answer.add_chunk(content):
+                                    yield event
+                        case "begin" | "end":
+                            pass
+                        case "error":
+                            logger.error("the n8n workflow failed: %s", str(content)[:_LOGGED])
+                            raise TaskFailed("The n8n workflow failed.")
+                        case _:
+                            body.append(line)
         finally:
             await response.aclose()
         if body:
             _add_body(answer, "\n".join(body), self.output_key)
-        for event in answer.whole():
+        for event in answer.final_events():
             yield event
 
     @override
@@ -105,14 +124,26 @@ class N8nAgent(MappedInputDriver):
         if not isinstance(given, Mapping):
             raise TypeError(f"input_mapper must return an object, got {type(given).__name__}")
         payload = {**cast(Mapping[str, Any], given), "sessionId": conversation_id(ctx)}
-        urls = _urls_of(user_content(ctx))
+        content = user_content(ctx)
+        linked = [part.file_data for part in (content.parts or [])] if content else []
+        urls = [
+            {"url": file.file_uri, "mimeType": file.mime_type, "name": file.display_name}
+            for file in linked
+            if file
+        ]
         return {**payload, **({"files": urls} if urls else {}), **self.payload_template}
 
     async def _post(self, payload: dict[str, Any], files: "_Files") -> httpx.Response:
+        body: dict[str, Any] = {"json": payload}
+        if files:
+            fields = {k: v if isinstance(v, str) else json.dumps(v) for k, v in payload.items()}
+            body = {"data": fields, "files": files}
         for attempt in range(self.max_retries + 1):
             last = attempt == self.max_retries
+            client = self._client()
+            request = client.build_request("POST", self.webhook_url, headers=self.headers, **body)
             try:
-                response = await self._client().send(self._request(payload, files), stream=True)
+                response = await client.send(request, stream=True)
             except httpx.TransportError as error:
                 if last or not (self.idempotent or isinstance(error, _NOT_SENT)):
                     logger.exception("%s: the n8n webhook could not be called", self.name)
@@ -120,19 +151,14 @@ class N8nAgent(MappedInputDriver):
             else:
                 if response.is_success:
                     return response
-                body = (await response.aread()).decode(errors="replace")
+                text = (await response.aread()).decode(errors="replace")
                 if last or not (self.idempotent and response.status_code in _WORTH_ANOTHER_TRY):
-                    logger.error("%s: n8n answered %s: %s", self.name, response, body[:_LOGGED])
-                    raise TaskFailed(_refusal(response.status_code))
+                    logger.error("%s: n8n answered %s: %s", self.name, response, text[:_LOGGED])
+                    reason = _REASONS.get(response.status_code)
+                    status = f"The n8n workflow answered with status {response.status_code}."
+                    raise TaskFailed(reason or status)
             await asyncio.sleep(self.backoff * 2**attempt)
         raise AssertionError("the last attempt returns or raises")
-
-    def _request(self, payload: dict[str, Any], files: "_Files") -> httpx.Request:
-        build = self._client().build_request
-        if not files:
-            return build("POST", self.webhook_url, headers=self.headers, json=payload)
-        form = {key: _form_value(value) for key, value in payload.items()}
-        return build("POST", self.webhook_url, headers=self.headers, data=form, files=files)
 
     def _client(self) -> httpx.AsyncClient:
         if self.client is not None:
@@ -149,31 +175,12 @@ _Files = list[tuple[str, tuple[str, bytes, str]]]
 
 def _files_of(content: types.Content | None) -> _Files:
     blobs = [part.inline_data for part in (content.parts or [])] if content else []
-    return [
-        (
-            f"file{index}",
-            (
-                blob.display_name or f"file{index}",
-                blob.data,
-                blob.mime_type or "application/octet-stream",
-            ),
-        )
-        for index, blob in enumerate(blob for blob in blobs if blob)
-        if blob.data
-    ]
-
-
-def _urls_of(content: types.Content | None) -> list[dict[str, Any]]:
-    linked = [part.file_data for part in (content.parts or [])] if content else []
-    return [
-        {"url": file.file_uri, "mimeType": file.mime_type, "name": file.display_name}
-        for file in linked
-        if file
-    ]
-
-
-def _form_value(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    files: _Files = []
+    for index, blob in enumerate(blob for blob in blobs if blob):
+        if blob.data:
+            name, mime_type = f"file{index}", blob.mime_type or "application/octet-stream"
+            files.append((name, (blob.display_name or name, blob.data, mime_type)))
+    return files
 
 
 async def _lines(response: httpx.Response) -> AsyncGenerator[str, None]:
@@ -188,55 +195,27 @@ async def _lines(response: httpx.Response) -> AsyncGenerator[str, None]:
         yield rest.decode(errors="replace")
 
 
-def _frame(line: str) -> dict[str, Any] | None:
-    """A line of n8n's streaming response; n8n sends it with the content type of a plain object."""
-    parsed = json_object(line)
-    return parsed if parsed and parsed.get("type") in _FRAME_TYPES else None
-
-
-def _content_of(frame: dict[str, Any]) -> str:
-    content = frame.get("content")
-    if frame["type"] == "error":
-        logger.error("the n8n workflow failed: %s", str(content)[:_LOGGED])
-        raise TaskFailed("The n8n workflow failed.")
-    return content if frame["type"] == "item" and isinstance(content, str) else ""
-
-
-def _add_body(answer: Answer, body: str, output_key: str | None) -> None:
+def _add_body(answer: DriverAnswer, body: str, output_key: str | None) -> None:
     try:
         parsed = json.loads(body)
     except ValueError:
         answer.add(body)
         return
     for item in cast(list[Any], parsed) if isinstance(parsed, list) else [parsed]:
-        _add_item(answer, item, output_key)
-
-
-def _add_item(answer: Answer, item: Any, output_key: str | None) -> None:
-    if not isinstance(item, dict):
-        answer.add(item if isinstance(item, str) else json.dumps(item))
-        return
-    found = cast(dict[str, Any], item)
-    if found.get("message") == _STARTED:
-        raise TaskFailed(
-            "The n8n workflow was started but gave no answer: its Webhook node must respond when"
-            " the last node finishes, or with a Respond to Webhook node."
-        )
-    if output_key is not None:
-        answer.add(found.get(output_key))
-        return
-    key = next((key for key in _ANSWER_KEYS if isinstance(found.get(key), str)), None)
-    if key is not None:
-        answer.add(found[key])
-    if key is None or len(found) > 1:
-        answer.add([data_part(found)])
-
-
-def _refusal(status: int) -> str:
-    match status:
-        case 401 | 403:
-            return "The n8n webhook refused the credentials of this agent."
-        case 404:
-            return "The n8n webhook is not registered: its workflow must be active and take POST."
-        case _:
-            return f"The n8n workflow answered with status {status}."
+        if not isinstance(item, dict):
+            answer.add(item if isinstance(item, str) else json.dumps(item))
+            continue
+        found = cast(dict[str, Any], item)
+        if found.get("message") == _STARTED:
+            raise TaskFailed(
+                "The n8n workflow was started but gave no answer: its Webhook node must respond"
+                " when the last node finishes, or with a Respond to Webhook node."
+            )
+        if output_key is not None:
+            answer.add(found.get(output_key))
+            continue
+        key = next((key for key in _ANSWER_KEYS if isinstance(found.get(key), str)), None)
+        if key is not None:
+            answer.add(found[key])
+        if key is None or len(found) > 1:
+            answer.add([data_part(found)])

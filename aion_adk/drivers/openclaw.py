@@ -16,10 +16,9 @@ from google.adk.agents.invocation_context import InvocationContext
 from pydantic import Field
 from typing_extensions import override
 
-from aion_adk.drivers.answer import Answer
-from aion_adk.drivers.driver import Answered, Driver, DriverOptions
-from aion_adk.drivers.inputs import json_object
-from aion_adk.drivers.request import conversation_id, text_of_request
+from aion_adk.drivers.answer import DriverAnswer
+from aion_adk.drivers.driver import Driver, DriverItem, DriverOptions
+from aion_adk.drivers.inputs import conversation_id, json_object, text_of_request
 from aion_adk.errors import TaskFailed
 from aion_adk.timeouts import SECONDS_TO_END_PROCESS
 from aion_adk.values import object_of
@@ -48,11 +47,11 @@ class OpenClawOptions(DriverOptions, total=False):
 
 
 class OpenClawAgent(Driver):
-    """Runs `command` for each turn, the prompt on its standard input.
+    """Runs `command` for each turn with the prompt on its standard input.
 
     Each conversation is a session of OpenClaw; with `remembers=False` each turn is an isolated
     `agent exec`. `arguments` are added to either. Runs that share a `state_dir` wait for each
-    other. A run is a process group: when it is cancelled or late, all of it is ended.
+    other. Each run is a process group, which is ended when the run is cancelled or times out.
     """
 
     references: ClassVar[frozenset[str]] = frozenset()
@@ -68,28 +67,29 @@ class OpenClawAgent(Driver):
         super().__init__(name=name, **options)
 
     @override
-    async def _answer(self, ctx: InvocationContext) -> AsyncGenerator[Answered, None]:
-        async with self._lock():
+    async def _answer(self, ctx: InvocationContext) -> AsyncGenerator[DriverItem, None]:
+        locks = _locks.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
+        lock = locks.setdefault(str(self.state_dir or "").strip(), asyncio.Lock())
+        async with lock:
             output = await self._run(text_of_request(ctx), session_id=conversation_id(ctx))
-        answer = Answer(ctx)
-        answer.add(_parts_of(_result_in(output)))
-        for event in answer.whole():
+        answer = DriverAnswer(ctx)
+        answer.add(_result_parts(_result_in(output)))
+        for event in answer.final_events():
             yield event
 
-    def _lock(self) -> asyncio.Lock:
-        locks = _locks.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
-        return locks.setdefault(str(self.state_dir or "").strip(), asyncio.Lock())
-
     async def _run(self, prompt: str, *, session_id: str) -> str:
+        mode = (*_IN_A_SESSION, "--session-id", session_id) if self.remembers else _ISOLATED
+        state = {"OPENCLAW_STATE_DIR": str(self.state_dir)} if self.state_dir else {}
         try:
             process = await asyncio.create_subprocess_exec(
                 *self.command,
-                *self._arguments(session_id),
+                *mode,
+                *self.arguments,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 cwd=self.working_dir,
-                env=self._environment(),
+                env={**os.environ, **state, **self.env},
                 start_new_session=True,
             )
         except OSError as error:
@@ -104,18 +104,9 @@ class OpenClawAgent(Driver):
             logger.warning("%s: openclaw ended with %s: %s", self.name, process.returncode, shown)
         return output.decode(errors="replace")
 
-    def _arguments(self, session_id: str) -> tuple[str, ...]:
-        if not self.remembers:
-            return (*_ISOLATED, *self.arguments)
-        return (*_IN_A_SESSION, "--session-id", session_id, *self.arguments)
-
-    def _environment(self) -> dict[str, str]:
-        state = {"OPENCLAW_STATE_DIR": str(self.state_dir)} if self.state_dir else {}
-        return {**os.environ, **state, **self.env}
-
 
 async def _end_group(process: asyncio.subprocess.Process) -> None:
-    """Ends the process and whatever it started; what does not stop when asked is killed."""
+    """Ends the process and what it started: SIGTERM, then SIGKILL."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
         with contextlib.suppress(TimeoutError):
@@ -125,7 +116,7 @@ async def _end_group(process: asyncio.subprocess.Process) -> None:
 
 
 def _result_in(output: str) -> dict[str, Any]:
-    """The JSON object that the command printed, whatever it logged before it."""
+    """The JSON object in the command's output, which may have log lines before it."""
     candidates = [output, *reversed(output.splitlines()), output[max(output.find("{"), 0) :]]
     for candidate in candidates:
         if (found := json_object(candidate)) is not None:
@@ -134,21 +125,19 @@ def _result_in(output: str) -> dict[str, Any]:
     raise TaskFailed("The OpenClaw agent gave no answer.")
 
 
-def _parts_of(result: dict[str, Any]) -> list[Part]:
+def _result_parts(result: dict[str, Any]) -> list[Part]:
     if result.get("ok") is False or (result.get("error") and not result.get("payloads")):
         logger.error("openclaw failed: %s", json.dumps(result.get("error"))[:_LOGGED])
         raise TaskFailed("The OpenClaw agent failed.")
+    parts: list[Part] = []
     payloads = result.get("payloads")
-    items = cast(list[Any], payloads) if isinstance(payloads, list) else []
-    parts = [part for item in items for part in _payload_parts(object_of(item))]
+    for item in cast(list[Any], payloads) if isinstance(payloads, list) else []:
+        payload = object_of(item)
+        text, media = payload.get("text"), payload.get("mediaUrl")
+        if isinstance(text, str) and text:
+            parts.append(Part(text=text))
+        # A path on this machine is not for a caller to read.
+        if isinstance(media, str) and media.startswith(("http://", "https://")):
+            parts.append(Part(url=media))
     final = result.get("final")
     return parts or ([Part(text=final)] if isinstance(final, str) and final else [])
-
-
-def _payload_parts(payload: Mapping[str, Any]) -> list[Part]:
-    text, media = payload.get("text"), payload.get("mediaUrl")
-    parts = [Part(text=text)] if isinstance(text, str) and text else []
-    # A path on this machine is not for a caller to read.
-    if isinstance(media, str) and media.startswith(("http://", "https://")):
-        parts.append(Part(url=media))
-    return parts

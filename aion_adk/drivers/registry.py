@@ -1,8 +1,9 @@
-"""Drivers by name, for deployments that are described in a file."""
+"""Drivers by name, for agents that are described in a file."""
 
 import difflib
 import importlib
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -66,35 +67,6 @@ def load_agent(config: Mapping[str, Any]) -> Driver:
     if not isinstance(name, str):
         raise LoadError("driver: expected the name of a driver")
     driver = driver_class(name)
-    _check_options(name, driver, options)
-    for field in driver.references | {"input_mapper"}:
-        value = options.get(field)
-        if isinstance(value, str):
-            options[field] = resolve(value, field=field)
-    try:
-        return driver(**options)
-    except ValidationError as error:
-        problems = "; ".join(f"{_path(item['loc'])}: {item['msg']}" for item in error.errors())
-        raise LoadError(f"driver {name}: {problems}") from error
-    except (TypeError, ValueError) as error:
-        raise LoadError(f"driver {name}: {error}") from error
-
-
-def resolve(reference: str, *, field: str) -> Any:
-    """The object that "package.module:attribute" names."""
-    module, _, attribute = reference.partition(":")
-    if not module or not attribute:
-        raise LoadError(f"{field}: expected 'package.module:attribute', got {reference!r}")
-    try:
-        found: Any = importlib.import_module(module)
-        for name in attribute.split("."):
-            found = getattr(found, name)
-    except Exception as error:  # the module is the user's: it may raise anything
-        raise LoadError(f"{field}: cannot load {reference!r}: {error}") from error
-    return found
-
-
-def _check_options(name: str, driver: type[Driver], options: Mapping[str, Any]) -> None:
     known = set(driver.model_fields) - _NOT_OPTIONS
     for option in options:
         if option not in known:
@@ -104,7 +76,29 @@ def _check_options(name: str, driver: type[Driver], options: Mapping[str, Any]) 
     required = {field for field, info in driver.model_fields.items() if info.is_required()}
     if missing := sorted(required - set(options)):
         raise LoadError(f"driver {name}: missing {', '.join(missing)}")
+    for field in driver.references | {"input_mapper"}:
+        reference = options.get(field)
+        if not isinstance(reference, str):
+            continue
+        if not all(reference.partition(":")):
+            raise LoadError(f"{field}: expected 'package.module:attribute', got {reference!r}")
+        try:
+            options[field] = resolve(reference)
+        except Exception as error:  # the module is the user's: it may raise anything
+            raise LoadError(f"{field}: cannot load {reference!r}: {error}") from error
+    try:
+        return driver(**options)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()
+        )
+        raise LoadError(f"driver {name}: {problems}") from error
+    except (TypeError, ValueError) as error:
+        raise LoadError(f"driver {name}: {error}") from error
 
 
-def _path(location: tuple[int | str, ...]) -> str:
-    return ".".join(map(str, location))
+def resolve(reference: str) -> Any:
+    """The object that "package.module:attribute" names; what its module raises is raised."""
+    module, _, attribute = reference.partition(":")
+    # Not pkgutil.resolve_name: it refuses modules whose file name is no identifier.
+    return attrgetter(attribute)(importlib.import_module(module))

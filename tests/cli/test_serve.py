@@ -13,8 +13,8 @@ from aion_adk.cli.serve import announcement
 from aion_adk.directory import directory_of
 from aion_adk.options import ServerOptions
 from aion_adk.settings import SETTINGS
-from tests.test_directory import Named
-from tests.test_loader import AGENT, write
+from tests.agent_folders import AGENT, write
+from tests.agents import Named
 
 
 def test_the_start_says_where_each_agent_is_and_what_to_try() -> None:

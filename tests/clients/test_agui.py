@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import shutil
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +13,8 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 
 from tests.agents import said
-from tests.clients.foreign import output_of, skip_loudly
+from tests.clients.agui_client import HERE, install
+from tests.clients.foreign import output_of
 from tests.endpoints.conversations import (
     Failing,
     Hello,
@@ -26,8 +25,6 @@ from tests.endpoints.conversations import (
 from tests.serving import serving
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]
-
-HERE = Path(__file__).parent / "agui"
 Json = dict[str, Any]
 
 
@@ -44,18 +41,6 @@ class Slow(BaseAgent):
 
 
 STOPPED = asyncio.Event()
-
-
-async def install() -> None:
-    """Installs the pinned clients beside their script."""
-    if not (shutil.which("node") and shutil.which("npm")):
-        skip_loudly("@ag-ui/client", "node and npm are not here")
-    if (HERE / "node_modules/agui-1/package.json").exists():
-        return
-    try:
-        await output_of("npm", "install", "--no-package-lock", "--no-audit", "--no-fund", cwd=HERE)
-    except RuntimeError as error:
-        skip_loudly("@ag-ui/client", f"npm could not install it: {error}")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["agui-1", "agui-0"])

@@ -10,13 +10,13 @@ import pytest
 
 from tests.clients.foreign import output_of, skip_loudly
 from tests.endpoints.conversations import locating_agent
-from tests.formats.test_openai_encoders import ROWS, chat, responses
+from tests.formats.openai_rows import ROWS, chat, responses
+from tests.paths import ROOT
 from tests.serving import serving
 
 pytestmark = pytest.mark.timeout(300)
 
 HERE = Path(__file__).parent / "openai_3"
-ROOT = Path(__file__).parents[2]
 
 
 async def python_of_openai_3() -> Path:

@@ -16,10 +16,10 @@ from starlette.applications import Starlette
 
 from aion_adk import ADKAgentExecutor, build_agent_card
 from aion_adk.outbound import data_part
-from tests.clients.test_python import BINDINGS, client_on
+from tests.clients.bindings import BINDINGS, client_on
 from tests.models import ScriptedModel, call, text
+from tests.pausing import pending
 from tests.serving import free_port, listening, reply_of, request_of, send, serving
-from tests.test_pause import pending
 
 INPUT_REQUIRED = TaskState.TASK_STATE_INPUT_REQUIRED
 COMPLETED = TaskState.TASK_STATE_COMPLETED

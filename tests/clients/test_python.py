@@ -1,12 +1,8 @@
 """a2a-sdk's own client on every binding."""
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing
 
-import grpc.aio
-import httpx
 import pytest
-from a2a.client import Client, ClientConfig, create_client
 from a2a.types import (
     CancelTaskRequest,
     GetExtendedAgentCardRequest,
@@ -17,34 +13,17 @@ from a2a.types import (
     TaskState,
 )
 
+from tests.clients.bindings import BINDINGS, client_on
 from tests.clients.conftest import Story
 from tests.serving import deltas_of, reply_of, request_of
-from tests.test_push import Webhook, listening_webhook, to
+from tests.webhooks import Webhook, listening_webhook, to
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-BINDINGS = ["JSONRPC", "HTTP+JSON", "GRPC"]
 FILES = [
     Part(text="files"),
     Part(raw=b"\x00\x01bytes", filename="in.bin", media_type="application/octet-stream"),
     Part(url="https://files.example/in.pdf", filename="in.pdf", media_type="application/pdf"),
 ]
-
-
-@asynccontextmanager
-async def client_on(
-    binding: str, url: str, *, streaming: bool = True
-) -> AsyncGenerator[Client, None]:
-    """A client that found the server by its card, and speaks `binding`."""
-    async with httpx.AsyncClient(timeout=20) as http:
-        config = ClientConfig(
-            httpx_client=http,
-            grpc_channel_factory=grpc.aio.insecure_channel,
-            supported_protocol_bindings=[binding],
-            streaming=streaming,
-        )
-        async with await create_client(url, client_config=config) as client:
-            yield client
 
 
 @pytest.mark.parametrize("binding", BINDINGS)

@@ -13,11 +13,11 @@ import pytest_asyncio
 
 from tests.clients.conftest import Story
 from tests.clients.foreign import output_of, skip_loudly
+from tests.paths import ROOT
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]
 
 HERE = Path(__file__).parent / "v0_3"
-ROOT = Path(__file__).parents[2]
 Json = dict[str, Any]
 
 

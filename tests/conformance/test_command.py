@@ -4,16 +4,14 @@ import asyncio
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import grpc.aio
 import httpx
 
 from tests.conformance.messages import send, state
 from tests.conformance.wires import Grpc, JsonRpc, Rest, Wire
+from tests.paths import ROOT
 from tests.serving import free_port
-
-ROOT = Path(__file__).parents[2]
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ from tests.conformance.conftest import Server
 from tests.conformance.errors import INVALID_PARAMS, TASK_NOT_FOUND, says
 from tests.conformance.messages import message, send, state
 from tests.conformance.wires import Json, Wire, call, refusal_of
-from tests.test_push import Webhook, listening_webhook
+from tests.webhooks import Webhook, listening_webhook
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

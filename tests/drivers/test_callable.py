@@ -1,7 +1,8 @@
 import asyncio
+import contextlib
 import functools
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Iterator
 from typing import Any
 
 import pytest
@@ -146,3 +147,65 @@ async def test_a_driver_used_as_a_tool_is_asked_what_the_model_asks_it() -> None
     async with serving(LlmAgent(name="lead", model=model, tools=[tool])) as url:
         assert reply_of(await send(url, "ada")) == "done"
     assert "LOUDER for ada" in str(model.requests[-1].contents)
+
+
+@pytest.mark.parametrize(
+    "kind", [SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError, BaseException]
+)
+async def test_a_function_that_would_end_the_process_fails_only_its_own_task(
+    kind: type[BaseException],
+) -> None:
+    def leave(text: str) -> str:
+        raise kind
+
+    async def leave_async(text: str) -> str:
+        raise kind
+
+    def leave_after_a_chunk(text: str) -> Iterator[str]:
+        yield "A"
+        raise kind
+
+    functions = {"leave": leave, "leave_async": leave_async, "after": leave_after_a_chunk}
+
+    def agent(text: str) -> str | Iterator[str] | Awaitable[str]:
+        return functions[text](text) if text in functions else "alive"
+
+    async with asyncio.timeout(20), serving(CallableAgent("agent", agent)) as url:
+        for name in functions:
+            task = await send(url, name)
+            status = (await stream(url, name))[-1].status_update.status
+            for end in (task.status, status):
+                assert end.state == TaskState.TASK_STATE_FAILED
+                assert text_of(end.message).startswith("The request could not be completed. Error")
+        assert reply_of(await send(url, "hi")) == "alive"
+
+
+async def test_a_function_that_lets_a_stop_iteration_out_fails_its_task() -> None:
+    def first_of_nothing(text: str) -> str:
+        return next(iter([]))
+
+    async with asyncio.timeout(10), serving(CallableAgent("agent", first_of_nothing)) as url:
+        task = await send(url, "hi")
+    assert task.status.state == TaskState.TASK_STATE_FAILED
+
+
+async def test_a_generator_that_goes_on_after_its_deadline_is_closed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    closed = asyncio.Event()
+
+    async def stubborn(text: str) -> AsyncIterator[str]:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        try:
+            while True:
+                yield "late"
+        finally:
+            closed.set()
+
+    async with serving(CallableAgent("agent", stubborn, timeout=0.2)) as url:
+        frames = await stream(url, "hi")
+        await asyncio.wait_for(closed.wait(), 10)
+    end = frames[-1].status_update.status.message
+    assert text_of(end) == "The agent did not finish within 0.2 seconds."
+    assert "does not stop" not in caplog.text

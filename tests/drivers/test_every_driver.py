@@ -18,6 +18,7 @@ from google.adk.cli.cli_tools_click import main as adk
 
 from tests.drivers.cases import CASES
 from tests.drivers.cases.case import SECRET, Case, Probe
+from tests.drivers.under_adk import AGENT_MODULE, shown
 from tests.serving import (
     client_of,
     deltas_of,
@@ -142,12 +143,3 @@ async def test_the_driver_runs_under_adk_run(case: Case, tmp_path: Path) -> None
     assert result.exit_code == 0, result.output
     events = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
     assert events[-1]["content"]["parts"] == [{"text": "hi!"}]
-
-
-shown: list[object] = []
-
-AGENT_MODULE = """\
-from tests.drivers.test_every_driver import shown
-
-root_agent = shown[0]
-"""

@@ -15,6 +15,7 @@ from google.adk.events import Event
 
 from aion_adk import to_a2a
 from tests.agents import said
+from tests.endpoints.calling import agui_events, run_input
 from tests.endpoints.conversations import (
     LOCATION_SCHEMA,
     Breaking,
@@ -24,7 +25,6 @@ from tests.endpoints.conversations import (
     locating_agent,
     weather_agent,
 )
-from tests.endpoints.test_three_ways import agui_events, run_input
 from tests.serving import client_of, serving
 
 TOOL = {"name": "get_location", "description": "Where the user is.", "parameters": LOCATION_SCHEMA}

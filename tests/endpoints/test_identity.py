@@ -10,7 +10,7 @@ from google.adk.events import Event
 from openai import AsyncOpenAI, AuthenticationError, NotFoundError
 
 from tests.agents import said
-from tests.endpoints.test_three_ways import agui_events, run_input
+from tests.endpoints.calling import agui_events, run_input
 from tests.serving import serving
 
 

@@ -4,10 +4,11 @@ import pytest
 from a2a.types import GetTaskRequest, TaskState
 from google.adk.agents import LlmAgent
 from google.genai import types
-from openai import APIError, AsyncOpenAI, BadRequestError, InternalServerError, NotFoundError
+from openai import APIError, BadRequestError, InternalServerError, NotFoundError
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnionParam
 
 from aion_adk.endpoints.telling import json_frame
+from tests.endpoints.calling import openai_client
 from tests.endpoints.conversations import (
     LOCATION_SCHEMA,
     Breaking,
@@ -32,10 +33,6 @@ TOOLS: list[ChatCompletionToolUnionParam] = [
         },
     }
 ]
-
-
-def openai_client(url: str) -> AsyncOpenAI:
-    return AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
 
 
 def asking(text: str) -> list[ChatCompletionMessageParam]:

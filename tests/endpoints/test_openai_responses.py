@@ -3,6 +3,7 @@ from a2a.types import GetTaskRequest, TaskState
 from openai import AsyncOpenAI, BadRequestError, NotFoundError
 from openai.types.responses import FunctionToolParam, Response, ResponseStreamEvent
 
+from tests.endpoints.calling import openai_client
 from tests.endpoints.conversations import (
     LOCATION_SCHEMA,
     Breaking,
@@ -13,7 +14,6 @@ from tests.endpoints.conversations import (
     locating_agent,
     weather_agent,
 )
-from tests.endpoints.test_openai_chat import openai_client
 from tests.serving import client_of, serving
 
 TOOL: FunctionToolParam = {

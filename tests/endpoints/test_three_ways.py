@@ -1,32 +1,18 @@
 """One agent, spoken to over A2A, AG-UI and both OpenAI APIs: it is the same conversation."""
 
-import json
 from typing import Any
 
-import httpx
 import pytest
 from google.adk.agents import BaseAgent
 
 from aion_adk.formats.agui.fold import fold
 from aion_adk.formats.narration import messages_of_turn
 from aion_adk.formats.voices import speech_of
+from tests.endpoints.calling import agui_events, openai_client, run_input
 from tests.endpoints.conversations import Hello, locating_agent, weather_agent
-from tests.endpoints.test_openai_chat import openai_client
 from tests.serving import send, serving, stream
 
 AGENTS = [lambda: Hello(name="hello"), weather_agent, locating_agent]
-
-
-def run_input(text: str, **fields: Any) -> dict[str, Any]:
-    message = {"id": "u1", "role": "user", "content": text}
-    return {"threadId": "thread", "runId": "run", "messages": [message], **fields}
-
-
-async def agui_events(url: str, body: dict[str, Any]) -> list[dict[str, Any]]:
-    async with httpx.AsyncClient(timeout=30) as http:
-        answer = await http.post(f"{url}/agui", json=body)
-    frames = answer.text.split("\n\n")
-    return [json.loads(frame.removeprefix("data: ")) for frame in frames if frame]
 
 
 async def spoken_over_a2a(agent: BaseAgent, *, streaming: bool) -> list[str]:

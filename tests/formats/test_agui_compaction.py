@@ -16,8 +16,8 @@ from pydantic import TypeAdapter
 from aion_adk.formats.agui.compaction import compact_agui_events
 from aion_adk.formats.agui.fold import fold
 from aion_adk.formats.agui.patch import PatchError, apply_patch
-from tests.clients.test_agui import HERE as CLIENT
-from tests.clients.test_agui import install
+from tests.clients.agui_client import HERE as CLIENT
+from tests.clients.agui_client import install
 
 Event = dict[str, Any]
 

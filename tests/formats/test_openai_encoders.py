@@ -1,18 +1,16 @@
 """Every row of the mapping table for OpenAI clients, valid for the types of `openai`."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from a2a.types import Part, TaskState
-from openai.types.chat import ChatCompletion, ChatCompletionChunk
-from openai.types.responses import Response, ResponseStreamEvent
-from pydantic import TypeAdapter
+from openai.types.chat import ChatCompletion
+from openai.types.responses import Response
 
 from aion_adk.formats.narration import A2AEvent
-from aion_adk.formats.openai_chat.encoder import ChatEncoder, completion_of
-from aion_adk.formats.openai_responses.encoder import ResponsesEncoder, response_of
-from aion_adk.outbound import data_part
+from aion_adk.formats.openai_chat.encoder import completion_of
+from aion_adk.formats.openai_responses.encoder import response_of
+from tests.formats.openai_rows import ROWS, chat, responses
 from tests.formats.streams import (
     WORKING,
     artifact,
@@ -26,29 +24,9 @@ from tests.formats.streams import (
     text,
     thought,
     tool_call,
-    tool_result,
 )
 
-ANY_EVENT: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
 PAUSED = TaskState.TASK_STATE_INPUT_REQUIRED
-
-
-def chat(events: Sequence[A2AEvent], **options: Any) -> list[dict[str, Any]]:
-    encoder = ChatEncoder(completion_id="chatcmpl-1", model="m", created=7, **options)
-    chunks = [chunk for event in events for chunk in encoder.encode(event)] + encoder.finish()
-    for chunk in chunks:
-        if "error" not in chunk:
-            ChatCompletionChunk.model_validate(chunk, strict=True)
-    return chunks
-
-
-def responses(events: Sequence[A2AEvent], **options: Any) -> list[dict[str, Any]]:
-    encoder = ResponsesEncoder(response_id="resp_1", model="m", created=7, **options)
-    told = [one for event in events for one in encoder.encode(event)] + encoder.finish()
-    for event in told:
-        ANY_EVENT.validate_python(event)
-    assert [event["sequence_number"] for event in told] == list(range(len(told)))
-    return told
 
 
 def content_of(chunks: list[dict[str, Any]]) -> str:
@@ -58,85 +36,6 @@ def content_of(chunks: list[dict[str, Any]]) -> str:
 
 def short(events: list[dict[str, Any]]) -> list[str]:
     return [event["type"].removeprefix("response.") for event in events]
-
-
-ONE_MESSAGE = [
-    "output_item.added",
-    "content_part.added",
-    "output_text.delta",
-    "output_text.done",
-    "content_part.done",
-    "output_item.done",
-]
-SERVER_CALL = [
-    "output_item.added",
-    "mcp_call.in_progress",
-    "mcp_call_arguments.delta",
-    "mcp_call_arguments.done",
-]
-
-ROWS: list[Any] = [
-    pytest.param([started(), completed()], "", [], id="run"),
-    pytest.param(
-        [started(), delta("a"), delta_end(), completed(text("ab"))],
-        "ab",
-        [*ONE_MESSAGE[:3], "output_text.delta", *ONE_MESSAGE[3:]],
-        id="text that streamed, and its suffix",
-    ),
-    pytest.param([started(), completed(text("ab"))], "ab", ONE_MESSAGE, id="whole text"),
-    pytest.param(
-        [started(), delta("a"), delta_end(), completed(text("z"))],
-        "a\n\nz",
-        [*ONE_MESSAGE, *ONE_MESSAGE],
-        id="streamed text is kept when the reply is another",
-    ),
-    pytest.param(
-        [
-            started(),
-            status(WORKING, tool_call("a", x=1)),
-            status(WORKING, tool_result("a", {"ok": 1}), message_id="m2"),
-            completed(),
-        ],
-        "",
-        [*SERVER_CALL, "mcp_call.completed", "output_item.done"],
-        id="the server's tool",
-    ),
-    pytest.param(
-        [
-            started(),
-            status(WORKING, tool_call("a", x=1)),
-            status(WORKING, tool_result("a", {"error": "no"}), message_id="m2"),
-            completed(),
-        ],
-        "",
-        [*SERVER_CALL, "mcp_call.failed", "output_item.done"],
-        id="the server's tool fails",
-    ),
-    pytest.param(
-        [started(), status(WORKING, tool_call("a", x=1)), completed()],
-        "",
-        [*SERVER_CALL, "mcp_call.failed", "output_item.done"],
-        id="the server's tool has no result",
-    ),
-    pytest.param(
-        [started(), artifact(Part(url="https://x.org/a", filename="a")), completed(text("b"))],
-        "[a](https://x.org/a)\n\nb",
-        [*ONE_MESSAGE, *ONE_MESSAGE],
-        id="artifact by url",
-    ),
-    pytest.param(
-        [started(), completed(text("b"), data_part({"n": 1}))],
-        'b\n\n```json\n{\n  "n": 1\n}\n```',
-        [*ONE_MESSAGE, *ONE_MESSAGE],
-        id="data",
-    ),
-    pytest.param(
-        [started(), completed(Part(raw=b"abc", media_type="image/png", filename="i.png"))],
-        "[file: i.png, image/png, 3 bytes]",
-        ONE_MESSAGE,
-        id="bytes",
-    ),
-]
 
 
 @pytest.mark.parametrize(("events", "content", "between"), ROWS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.samples.test_samples import NAMES, SAID, SAMPLES, run
+from tests.samples.running import NAMES, SAID, SAMPLES, run
 
 
 @pytest.mark.parametrize("name", NAMES)

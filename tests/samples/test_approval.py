@@ -8,7 +8,7 @@ import httpx
 from a2a.types import TaskState
 
 from aion_adk.loader import find_agents
-from tests.samples.test_samples import SAMPLES, adk_site, run
+from tests.samples.running import SAMPLES, adk_site, run
 from tests.serving import reply_of, send, serving
 
 ASKED = "refund order 7, 120 euros"

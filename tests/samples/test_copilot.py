@@ -4,8 +4,8 @@ from typing import Any
 
 from aion_adk.formats.agui.fold import fold
 from aion_adk.loader import find_agents
-from tests.endpoints.test_three_ways import agui_events, run_input
-from tests.samples.test_samples import SAMPLES
+from tests.endpoints.calling import agui_events, run_input
+from tests.samples.running import SAMPLES
 from tests.serving import serving
 
 TOOL = {"name": "set_color", "description": "Colours the page.", "parameters": {"type": "object"}}

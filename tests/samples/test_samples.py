@@ -1,7 +1,6 @@
 """Every folder of samples/ runs under adk's commands and over A2A."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,35 +9,12 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
 from google.adk.apps import App
-from google.adk.cli.fast_api import get_fast_api_app
 
 from aion_adk import A2ABridgePlugin, to_a2a
 from aion_adk.loader import find_agents
+from tests.samples.running import KEYS, NAMES, SAID, SAMPLES, adk_site, run, without_keys
 from tests.serving import listening, reply_of, send
-
-SAMPLES = Path(__file__).parent.parent.parent / "samples"
-NAMES = sorted(path.parent.name for path in SAMPLES.glob("*/agent.py"))
-KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI")
-
-# What each of them says to "hello"; for one that is not named here, something.
-SAID = {
-    "adapter_object": "1. hello",
-    "callable_function": "hello: 1.",
-    "langchain_chain": "A good question.",
-    "langgraph_graph": "I can book a table for you.",
-    "n8n_workflow": "The workflow got: hello",
-    "openclaw_cli": "answer: hello",
-    "copilot": "I keep your to-do list.",
-    "assistant": "I follow a small script",
-    "echo": "You said: hello",
-    "files": "I got 1 part(s): text, 5 characters.",
-    "outbox": "Sunny in Paris.",
-    "report": "Your report is ready",
-    "streaming": "A message came in over the wire.",
-    "team": "begin small",
-}
 
 
 @pytest.fixture(autouse=True)
@@ -62,21 +38,6 @@ def url() -> Iterator[str]:
     finally:
         server.terminate()
         server.wait(20)
-
-
-def run(*arguments: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", *arguments],
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=50,
-        env=without_keys(),
-    )
-
-
-def without_keys() -> dict[str, str]:
-    return {key: value for key, value in os.environ.items() if key not in KEYS}
 
 
 def test_there_are_samples() -> None:
@@ -119,16 +80,6 @@ async def test_a2a_can_be_served_next_to_adks_own_api() -> None:
         async with httpx.AsyncClient() as client:
             assert (await client.get(f"{url}/list-apps")).json() == NAMES
     assert reply_of(task).startswith("You said: hello")
-
-
-def adk_site() -> FastAPI:
-    return get_fast_api_app(
-        agents_dir=str(SAMPLES),
-        web=False,
-        session_service_uri="memory://",
-        artifact_service_uri="memory://",
-        use_local_storage=False,
-    )
 
 
 async def run_sse(client: httpx.AsyncClient, name: str) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What a node reads of the request: `runtime.context`, and `a2a_inbox` in the state."""
+"""What a node can read of the request: `runtime.context`, and `a2a_inbox` in the state."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.protobuf.json_format import MessageToDict, ParseDict
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
-from aion_adk.drivers.request import conversation_id, inbox_or_none, text_of_request
+from aion_adk.drivers.inputs import conversation_id, inbox_or_none, text_of_request
 from aion_adk.inbox import A2AInbox
 from aion_adk.values import to_dict
 
@@ -56,8 +56,8 @@ class Thread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboundEvent:
-    """Why the graph runs: `kind` is "message" unless the message's or the request's metadata has
-    an `event`, the name of another kind (command, reaction, card action) or its details."""
+    """Why the graph runs: `kind` is "message" unless the metadata of the message or the request has
+    an `event`: the name of another kind (command, reaction, card action), or its details."""
 
     kind: str = "message"
     details: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -72,7 +72,7 @@ class AgentIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AionContext:
-    """The `context_schema` of a graph that wants to know what it answers."""
+    """The `context_schema` of a graph whose nodes read the request."""
 
     message: InboundMessage | None
     thread: Thread
@@ -81,10 +81,17 @@ class AionContext:
     self: AgentIdentity
 
 
-def context_of(ctx: InvocationContext, *, identity: AgentIdentity) -> AionContext:
+def aion_context(ctx: InvocationContext, *, identity: AgentIdentity) -> AionContext:
     inbox = inbox_or_none(ctx)
     message = inbox.message if inbox else None
     metadata = to_dict(message.metadata) if message else {}
+    match {**(inbox.metadata if inbox else {}), **metadata}.get(EVENT_KEY):
+        case str(kind):
+            event = InboundEvent(kind=kind)
+        case {"kind": str(kind), **details}:
+            event = InboundEvent(kind=kind, details=details)
+        case _:
+            event = InboundEvent()
     return AionContext(
         message=InboundMessage(
             id=message.message_id,
@@ -99,24 +106,7 @@ def context_of(ctx: InvocationContext, *, identity: AgentIdentity) -> AionContex
             user_id=ctx.user_id,
             thread_id=conversation_id(ctx),
         ),
-        event=_event_of({**(inbox.metadata if inbox else {}), **metadata}),
+        event=event,
         inbox=inbox,
         self=identity,
     )
-
-
-def inbox_for_state(ctx: InvocationContext) -> GraphInbox | None:
-    inbox = inbox_or_none(ctx)
-    if inbox is None:
-        return None
-    return GraphInbox(task=inbox.task, message=inbox.message, metadata=dict(inbox.metadata))
-
-
-def _event_of(metadata: Mapping[str, Any]) -> InboundEvent:
-    match metadata.get(EVENT_KEY):
-        case str(kind):
-            return InboundEvent(kind=kind)
-        case {"kind": str(kind), **details}:
-            return InboundEvent(kind=kind, details=details)
-        case _:
-            return InboundEvent()

@@ -1,4 +1,4 @@
-"""What a node of a graph may say while it runs, through LangGraph's `StreamWriter`."""
+"""What a node of a graph can send while it runs, through LangGraph's `StreamWriter`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from aion_adk.stamp import new_id
 
 @dataclass(frozen=True, slots=True)
 class Emission:
-    """One call of a helper on its way through the graph's custom stream."""
+    """One call of an `emit_*` function on its way through the graph's custom stream."""
 
     kind: Literal["file", "data", "message", "task_metadata"]
     arguments: Mapping[str, Any]
@@ -30,7 +30,10 @@ class Emission:
             case "task_metadata":
                 emit.emit_task_metadata(ctx, **self.arguments)
             case "message":
-                _send_message(ctx, self.arguments["message"])
+                message: AIMessage = self.arguments["message"]
+                parts = [part for item in parts_of(message) if (part := to_a2a_part(item))]
+                sent = agent_message(parts, message_id=message.id or new_id())
+                emit.emit_message(ctx, sent, partial=isinstance(message, AIMessageChunk))
 
 
 def emit_file(
@@ -73,16 +76,11 @@ def emit_data(
 def emit_message(writer: StreamWriter, message: AIMessage | AIMessageChunk | str) -> None:
     """Sends a message while the graph goes on: kept in the task's history, or only streamed if it
     is an AIMessageChunk."""
-    said = AIMessage(content=message) if isinstance(message, str) else message
-    writer(Emission("message", {"message": said}))
+    if isinstance(message, str):
+        message = AIMessage(content=message)
+    writer(Emission("message", {"message": message}))
 
 
 def emit_task_metadata(writer: StreamWriter, metadata: Mapping[str, Any]) -> None:
-    """Merges `metadata` into the task's; keys that only a server may set are dropped."""
+    """Merges `metadata` into the task's; keys that only the server may set are dropped."""
     writer(Emission("task_metadata", {"metadata": dict(metadata)}))
-
-
-def _send_message(ctx: InvocationContext, message: AIMessage) -> None:
-    parts = [part for item in parts_of(message) if (part := to_a2a_part(item))]
-    said = agent_message(parts, message_id=message.id or new_id())
-    emit.emit_message(ctx, said, partial=isinstance(message, AIMessageChunk))

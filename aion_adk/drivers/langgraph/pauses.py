@@ -1,7 +1,8 @@
 """LangGraph interrupts as ADK requests for input, and the answers back."""
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
@@ -10,27 +11,31 @@ from google.genai import types
 from langgraph.types import Interrupt
 from pydantic_core import to_jsonable_python
 
-from aion_adk.drivers.answer import said
-from aion_adk.drivers.messages import json_text
+from aion_adk.drivers.answer import agent_event
 from aion_adk.stamp import new_id
 
 BREAKPOINT = "breakpoint"
-"""The id of a pause that the graph was compiled with: interrupt_before, interrupt_after."""
+"""The id of a pause set by `interrupt_before` or `interrupt_after` when the graph was compiled."""
 
 _PROMPT_KEYS = ("message", "question", "prompt")
 
 
 def pause_event(ctx: InvocationContext, interrupts: Sequence[Interrupt]) -> Event:
     """One long-running call per interrupt."""
-    calls = [_call(interrupt) for interrupt in interrupts]
-    event = said(ctx, [types.Part(function_call=call) for call in calls])
+    calls: list[types.FunctionCall] = []
+    for interrupt in interrupts:
+        args: dict[str, Any] = {"message": _prompt(interrupt.value)}
+        if not isinstance(interrupt.value, str):
+            args["payload"] = to_jsonable_python(interrupt.value, fallback=str)
+        if isinstance(interrupt.response_schema, dict):
+            args["response_schema"] = interrupt.response_schema
+        # A node that interrupts twice does so under one id, and a call is answered once.
+        call_id = f"{interrupt.id}:{new_id()}"
+        name = REQUEST_INPUT_FUNCTION_CALL_NAME
+        calls.append(types.FunctionCall(id=call_id, name=name, args=args))
+    event = agent_event(ctx, [types.Part(function_call=call) for call in calls])
     event.long_running_tool_ids = {call.id for call in calls if call.id}
     return event
-
-
-def breakpoint_at(nodes: Sequence[str]) -> Interrupt:
-    where = " and ".join(nodes)
-    return Interrupt(value=f"The graph paused before {where}. Go on?", id=BREAKPOINT)
 
 
 def answers_in(ctx: InvocationContext) -> dict[str, Any]:
@@ -38,35 +43,21 @@ def answers_in(ctx: InvocationContext) -> dict[str, Any]:
     content = ctx.user_content
     responses = [part.function_response for part in (content.parts or [])] if content else []
     return {
-        _interrupt_id(response.id): _value(response.response or {})
+        response.id.partition(":")[0]: _value(response.response or {})
         for response in responses
         if response and response.name == REQUEST_INPUT_FUNCTION_CALL_NAME and response.id
     }
-
-
-def _call(interrupt: Interrupt) -> types.FunctionCall:
-    args: dict[str, Any] = {"message": _prompt(interrupt.value)}
-    if not isinstance(interrupt.value, str):
-        args["payload"] = to_jsonable_python(interrupt.value, fallback=str)
-    if isinstance(interrupt.response_schema, dict):
-        args["response_schema"] = interrupt.response_schema
-    # A node that interrupts twice does so under one id, and a call is answered once.
-    call_id = f"{interrupt.id}:{new_id()}"
-    return types.FunctionCall(id=call_id, name=REQUEST_INPUT_FUNCTION_CALL_NAME, args=args)
 
 
 def _prompt(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
-        asked = [value[key] for key in _PROMPT_KEYS if isinstance(value.get(key), str)]  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # any mapping
-        if asked:
-            return str(asked[0])  # pyright: ignore[reportUnknownArgumentType]  # any mapping
-    return json_text(value)
-
-
-def _interrupt_id(call_id: str) -> str:
-    return call_id.partition(":")[0]
+        given = cast(Mapping[str, Any], value)
+        for key in _PROMPT_KEYS:
+            if isinstance(prompt := given.get(key), str):
+                return prompt
+    return json.dumps(to_jsonable_python(value, fallback=str), ensure_ascii=False)
 
 
 def _value(response: dict[str, Any]) -> Any:

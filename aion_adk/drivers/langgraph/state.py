@@ -1,5 +1,6 @@
-"""What a graph's state held before a turn, and what the turn left in it."""
+"""A graph's state before a turn and after it."""
 
+import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -17,8 +18,8 @@ INBOX = "a2a_inbox"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Before:
-    """What a checkpointer remembered when the turn began."""
+class EarlierState:
+    """What the checkpointer had when the turn began."""
 
     message_ids: frozenset[str] = frozenset()
     interrupts: Mapping[str, Interrupt] = field(default_factory=dict[str, Interrupt])
@@ -26,12 +27,12 @@ class Before:
     has_outbox: bool = False
 
 
-def before_of(snapshot: StateSnapshot | None) -> Before:
+def earlier_state(snapshot: StateSnapshot | None) -> EarlierState:
     if snapshot is None:
-        return Before()
+        return EarlierState()
     values = mapping_of(snapshot.values)
-    return Before(
-        message_ids=ids_of(messages_in(values)),
+    return EarlierState(
+        message_ids=frozenset(message.id for message in messages_in(values) if message.id),
         interrupts={interrupt.id: interrupt for interrupt in snapshot.interrupts},
         at_breakpoint=bool(snapshot.next) and not snapshot.interrupts,
         has_outbox=values.get(OUTBOX_KEY) is not None,
@@ -49,12 +50,8 @@ def messages_in(values: Mapping[str, Any]) -> list[BaseMessage]:
     return [item for item in items if isinstance(item, BaseMessage)]
 
 
-def ids_of(messages: Iterable[BaseMessage]) -> frozenset[str]:
-    return frozenset(message.id for message in messages if message.id)
-
-
 def last_answer(values: Mapping[str, Any], *, known: frozenset[str]) -> AIMessage | None:
-    """The last message of this turn in which the graph says something."""
+    """The last message of this turn that is an answer with content."""
     for message in reversed(messages_in(values)):
         if message.id in known:
             return None
@@ -70,15 +67,16 @@ def outbox_in(values: Mapping[str, Any]) -> A2AOutbox | None:
         return None
     outbox = to_outbox(value)
     if outbox.message is not None:
-        return outbox.model_copy(update={"message": _with_id(outbox.message)})
-    task = Task()
-    task.CopyFrom(outbox.task or Task())
+        message = copy.deepcopy(outbox.message)
+        message.message_id = message.message_id or new_id()
+        return outbox.model_copy(update={"message": message})
+    task = copy.deepcopy(outbox.task) or Task()
     for message in _messages_of(task):
         message.message_id = message.message_id or new_id()
     return A2AOutbox(task=task)
 
 
-def replies_of(outbox: A2AOutbox) -> list[Message]:
+def agent_messages_in(outbox: A2AOutbox) -> list[Message]:
     """The agent's messages in an outbox, in order."""
     if outbox.message is not None:
         return [outbox.message]
@@ -86,26 +84,6 @@ def replies_of(outbox: A2AOutbox) -> list[Message]:
     return [message for message in messages if message.role != Role.ROLE_USER]
 
 
-def as_ai_messages(messages: Iterable[Message]) -> list[AIMessage]:
-    """What an LLM should remember of an outbox."""
-    return [
-        AIMessage(
-            content="\n".join(part.text for part in message.parts if part.text),
-            id=message.message_id,
-        )
-        for message in messages
-    ]
-
-
 def _messages_of(task: Task) -> list[Message]:
     final = [task.status.message] if task.status.HasField("message") else []
     return [*task.history, *final]
-
-
-def _with_id(message: Message) -> Message:
-    if message.message_id:
-        return message
-    copy = Message()
-    copy.CopyFrom(message)
-    copy.message_id = new_id()
-    return copy

@@ -17,8 +17,8 @@ from aion_adk.drivers.langgraph.agent import Graph
 from aion_adk.outbound import text_message
 from tests.drivers.chat_models import counting, saying
 from tests.drivers.graphs import A2AState, ChatState, chat_graph, graph_of
+from tests.paths import ROOT
 from tests.serving import deltas_of, listening, send, stream, text_of
-from tests.test_docs import ROOT
 
 a2a_adapter: Any = pytest.importorskip("a2a_adapter", reason="pip install a2a-adapter to compare")
 

@@ -21,6 +21,7 @@ from aion_adk.drivers import CallableAgent, LangGraphAgent
 from aion_adk.outbound import data_part
 from aion_adk.values import to_plain
 from tests.drivers.graphs import ChatState, graph_of
+from tests.drivers.under_adk import AGENT_MODULE, shown
 from tests.serving import reply_of, send, serving, stream, text_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:(Sequential|Parallel)Agent is deprecated")
@@ -206,15 +207,10 @@ async def test_the_pause_is_answered_under_adk_run(tmp_path: Path) -> None:
     package = tmp_path / "asking"
     package.mkdir()
     (package / "__init__.py").write_text("from . import agent\n")
-    (package / "agent.py").write_text(
-        "from tests.drivers.langgraph.test_pauses import asking\nroot_agent = asking[0]\n"
-    )
-    asking[:] = [LangGraphAgent("ask", graph_of(ask, remembering=True))]
+    (package / "agent.py").write_text(AGENT_MODULE)
+    shown[:] = [LangGraphAgent("ask", graph_of(ask, remembering=True))]
     replay = ["run", "--session_id", "s1", "--jsonl", str(package)]
     first = await asyncio.to_thread(CliRunner().invoke, adk, [*replay, "hi"])
     second = await asyncio.to_thread(CliRunner().invoke, adk, [*replay, "Ada"])
     assert "What is your name?" in first.stdout
     assert "hello Ada" in second.stdout
-
-
-asking: list[object] = []

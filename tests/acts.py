@@ -1,0 +1,61 @@
+"""What an `Acting` agent does: it echoes, asks back, or holds on until it is let go."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+from a2a.types import Task, TaskState
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events import Event
+
+from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
+from tests.agents import said
+from tests.handling import Acting
+
+
+def asked(ctx: InvocationContext) -> str:
+    parts = (ctx.user_content.parts or []) if ctx.user_content else []
+    return "".join(part.text or "" for part in parts)
+
+
+async def echo(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+    yield said(agent, ctx, f"you said {asked(ctx)}")
+
+
+class Held:
+    """An agent that says where it is and waits to be let on."""
+
+    def __init__(self) -> None:
+        self.began: list[str] = []
+        self.stopped: list[str] = []
+        self.begin = asyncio.Condition()
+        self.go = asyncio.Event()
+
+    async def act(self, agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        text = asked(ctx)
+        yield said(agent, ctx, "a", partial=True)
+        yield said(agent, ctx, "b", partial=True)
+        async with self.begin:
+            self.began.append(text)
+            self.begin.notify_all()
+        try:
+            await self.go.wait()
+        except asyncio.CancelledError:
+            self.stopped.append(text)
+            raise
+        yield said(agent, ctx, "c", partial=True)
+        yield said(agent, ctx, "abc")
+
+    async def has_begun(self, *texts: str) -> None:
+        async with asyncio.timeout(10), self.begin:
+            await self.begin.wait_for(lambda: set(texts) <= set(self.began))
+
+
+async def asks_back(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+    if asked(ctx) == "done":
+        yield said(agent, ctx, "thanks")
+        return
+    question = Task()
+    question.status.state = TaskState.TASK_STATE_INPUT_REQUIRED
+    event = said(agent, ctx, "more?")
+    event.actions.state_delta[OUTBOX_KEY] = A2AOutbox(task=question)
+    yield event

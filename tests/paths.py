@@ -1,0 +1,5 @@
+"""Where the files of the project lie."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
