@@ -24,7 +24,7 @@ from aion_adk.pending import (
 )
 from aion_adk.prompt import question
 from aion_adk.snapshot import PAUSED_STATES
-from aion_adk.values import object_of, to_plain
+from aion_adk.values import decoded, object_of, to_plain, unwrapped
 
 _YES = frozenset({"true", "yes", "y", "approve", "approved", "confirm", "confirmed"})
 _NO = frozenset({"false", "no", "n", "reject", "rejected", "deny", "denied"})
@@ -108,7 +108,7 @@ def fitting_response(call: types.FunctionCall, value: Any) -> dict[str, Any] | N
         return _credential(call, value)
     if schema := response_schema(call):
         return _fitting_schema(call, schema, value)
-    return _as_response(_decoded_object(value))
+    return _as_response(decoded(value))
 
 
 def _given_answers(message: Message, calls: Calls) -> tuple[dict[str, Any], list[str]]:
@@ -163,7 +163,7 @@ def _answered_call(response: types.FunctionResponse, calls: Calls) -> str | None
 
 def _by_id(value: Any, calls: Calls) -> dict[str, Any]:
     """Answers that name their calls: `{"<id>": answer, …}` or `{"id": …, "response": answer}`."""
-    answers = object_of(_decoded_object(value))
+    answers = object_of(decoded(value))
     if answers and answers.keys() <= calls.keys():
         return answers
     if answers.get("id") in calls and "response" in answers:
@@ -173,7 +173,7 @@ def _by_id(value: Any, calls: Calls) -> dict[str, Any]:
 
 def _confirmation(value: Any) -> dict[str, Any] | None:
     """Only the boolean counts in data, only a plain word in text; nothing else is a yes or a no."""
-    match _decoded_object(value):
+    match decoded(value):
         case bool() as confirmed:
             return {"confirmed": confirmed}
         case str() as text:
@@ -201,7 +201,7 @@ def _fitting_schema(
 
 def _readings(value: Any, schema: dict[str, Any]) -> list[Any]:
     """The value itself, and what a person may have meant by the text of it."""
-    value = _unwrapped(value)
+    value = unwrapped(value)
     if not isinstance(value, str):
         return [value]
     readings: list[Any] = [value]
@@ -211,12 +211,6 @@ def _readings(value: Any, schema: dict[str, Any]) -> list[Any]:
     with suppress(ValueError):
         readings.append(json.loads(value))
     return readings
-
-
-def _unwrapped(value: Any) -> Any:
-    """ADK clients wrap what is no object as `{"result": …}`."""
-    wrapped = object_of(value)
-    return wrapped["result"] if wrapped.keys() == {"result"} else value
 
 
 def _is_valid(value: Any, schema: dict[str, Any]) -> bool:
@@ -242,7 +236,7 @@ def _kept_as_text(call: types.FunctionCall, value: Any) -> Any:
 
 
 def _credential(call: types.FunctionCall, value: Any) -> dict[str, Any] | None:
-    value = _decoded_object(_unwrapped(_decoded_object(value)))
+    value = decoded(unwrapped(decoded(value)))
     if isinstance(value, str):
         value = _credential_of_text(call, value.strip())
     with suppress(ValidationError):
@@ -272,13 +266,3 @@ def _credential_of_text(call: types.FunctionCall, text: str) -> dict[str, Any]:
 
 def _as_response(value: Any) -> dict[str, Any]:
     return object_of(value) if isinstance(value, dict) else {"result": value}
-
-
-def _decoded_object(value: Any) -> Any:
-    """A JSON object or array written as text, decoded; anything else as it is."""
-    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
-        return value
-    try:
-        return json.loads(value)
-    except ValueError:
-        return value

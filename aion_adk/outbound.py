@@ -15,6 +15,9 @@ from aion_adk.parts import (
 )
 from aion_adk.values import to_struct, to_value
 
+MESSAGE_ID = "a2a_message_id"
+"""Key in an event's custom metadata: the id that the event has as an A2A message."""
+
 
 def reply_parts(content: types.Content | None) -> list[Part]:
     """What a caller may read of `content`: no thoughts, no function calls or responses."""

@@ -9,7 +9,7 @@ from google.adk.events import Event
 from google.protobuf.struct_pb2 import Struct
 
 from aion_adk.errors import OutboxError
-from aion_adk.outbound import data_part, reply_parts
+from aion_adk.outbound import MESSAGE_ID, data_part, reply_parts
 from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.pending import PendingCalls, paused_state
 from aion_adk.prompt import prompt_message
@@ -29,10 +29,6 @@ HONOURED_STATES = frozenset(
 )
 
 _GIVEN_UP_STATES = frozenset({TaskState.TASK_STATE_FAILED, TaskState.TASK_STATE_REJECTED})
-
-
-MESSAGE_ID = "a2a_message_id"
-"""In an event's custom metadata: the id that the event has as an A2A message."""
 
 
 @dataclass(slots=True)

@@ -56,6 +56,28 @@ def list_of(plain: Any, key: str = "") -> list[Any]:
     return cast(list[Any], plain) if isinstance(plain, list) else []
 
 
+def decoded(value: Any) -> Any:
+    """A JSON object or array written as text, decoded; anything else unchanged."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """The JSON object written in `text`; None for any other text."""
+    value = decoded(text)
+    return cast(dict[str, Any], value) if isinstance(value, dict) else None
+
+
+def unwrapped(value: Any) -> Any:
+    """The value inside `{"result": value}`, ADK's wrapper for whatever is not an object."""
+    wrapper = object_of(value)
+    return wrapper["result"] if wrapper.keys() == {"result"} else value
+
+
 def to_value(plain: Any) -> struct_pb2.Value:
     """A protobuf value for anything that JSON can hold, else a TypeError that names the value."""
     return ParseDict(json.loads(json.dumps(plain, default=_jsonable)), struct_pb2.Value())

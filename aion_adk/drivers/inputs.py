@@ -1,7 +1,6 @@
 """The input pipeline: from the text of a request to what a framework is called with."""
 
 import inspect
-import json
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
@@ -11,6 +10,7 @@ from pydantic import Field
 
 from aion_adk.drivers.driver import Driver, DriverOptions
 from aion_adk.drivers.request import conversation_id, text_of_request
+from aion_adk.values import json_object
 
 InputMapper = Callable[[str, str], Any | Awaitable[Any]]
 """Called with the text and the id of the conversation; may be async."""
@@ -56,11 +56,3 @@ class MappedInputDriver(Driver):
     @abstractmethod
     def _plain_input(self, ctx: InvocationContext, text: str) -> Any:
         """The input for text that is no more than text."""
-
-
-def json_object(text: str) -> dict[str, Any] | None:
-    try:
-        parsed = json.loads(text)
-    except ValueError:
-        return None
-    return cast(dict[str, Any], parsed) if isinstance(parsed, dict) else None

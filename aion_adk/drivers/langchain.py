@@ -20,7 +20,7 @@ from aion_adk.drivers.driver import Answered
 from aion_adk.drivers.inputs import InputOptions, MappedInputDriver
 from aion_adk.drivers.messages import conversation, human_message, parts_of
 from aion_adk.drivers.request import conversation_id, is_streaming
-from aion_adk.outcome import MESSAGE_ID
+from aion_adk.outbound import MESSAGE_ID
 
 _MESSAGE = "HumanMessage"
 

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from pydantic_core import to_jsonable_python
 
 from aion_adk.drivers.request import inbox_or_none, is_whole_request, text_of_request
-from aion_adk.outcome import MESSAGE_ID
+from aion_adk.outbound import MESSAGE_ID
 
 
 def parts_of(message: AIMessage) -> list[types.Part]:

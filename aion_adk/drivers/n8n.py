@@ -15,10 +15,11 @@ from typing_extensions import override
 
 from aion_adk.drivers.answer import Answer
 from aion_adk.drivers.driver import Answered
-from aion_adk.drivers.inputs import InputOptions, MappedInputDriver, json_object
+from aion_adk.drivers.inputs import InputOptions, MappedInputDriver
 from aion_adk.drivers.request import conversation_id, user_content
 from aion_adk.errors import TaskFailed
 from aion_adk.outbound import data_part
+from aion_adk.values import json_object
 
 logger = logging.getLogger(__name__)
 

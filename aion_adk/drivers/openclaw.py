@@ -18,10 +18,9 @@ from typing_extensions import override
 
 from aion_adk.drivers.answer import Answer
 from aion_adk.drivers.driver import Answered, Driver, DriverOptions
-from aion_adk.drivers.inputs import json_object
 from aion_adk.drivers.request import conversation_id, text_of_request
 from aion_adk.errors import TaskFailed
-from aion_adk.values import object_of
+from aion_adk.values import json_object, object_of
 
 logger = logging.getLogger(__name__)
 

@@ -13,6 +13,7 @@ from pydantic_core import to_jsonable_python
 from aion_adk.drivers.answer import said
 from aion_adk.drivers.messages import json_text
 from aion_adk.stamp import new_id
+from aion_adk.values import unwrapped
 
 BREAKPOINT = "breakpoint"
 """The id of a pause that the graph was compiled with: interrupt_before, interrupt_after."""
@@ -38,7 +39,7 @@ def answers_in(ctx: InvocationContext) -> dict[str, Any]:
     content = ctx.user_content
     responses = [part.function_response for part in (content.parts or [])] if content else []
     return {
-        _interrupt_id(response.id): _value(response.response or {})
+        _interrupt_id(response.id): unwrapped(response.response or {})
         for response in responses
         if response and response.name == REQUEST_INPUT_FUNCTION_CALL_NAME and response.id
     }
@@ -67,8 +68,3 @@ def _prompt(value: Any) -> str:
 
 def _interrupt_id(call_id: str) -> str:
     return call_id.partition(":")[0]
-
-
-def _value(response: dict[str, Any]) -> Any:
-    """ADK wraps what is no object as `{"result": …}`."""
-    return response["result"] if response.keys() == {"result"} else response
