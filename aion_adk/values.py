@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from google.protobuf import struct_pb2
-from google.protobuf.json_format import ParseDict
-from pydantic import BaseModel
-from pydantic_core import PydanticSerializationError, to_jsonable_python
+from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
+from google.protobuf.message import Message as Proto
+from pydantic import BaseModel, GetCoreSchemaHandler
+from pydantic_core import PydanticSerializationError, core_schema, to_jsonable_python
 
 PROTECTED_PREFIXES = ("aion:", "https://docs.aion.to/")
 
@@ -95,6 +96,27 @@ def _jsonable(value: Any) -> Any:
     except PydanticSerializationError:
         kind = type(value).__name__
         raise TypeError(f"expected JSON-serialisable data, got {kind}") from None
+
+
+class ProtoJson:
+    """Annotates a pydantic field of a protobuf type: its JSON is accepted, and dumped."""
+
+    def __get_pydantic_core_schema__(
+        self, source: type[Proto], handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        def parsed(value: Any) -> Any:
+            if not isinstance(value, dict):
+                return value
+            try:
+                return ParseDict(cast(dict[str, Any], value), source())
+            except ParseError as error:
+                raise ValueError(str(error)) from error
+
+        return core_schema.no_info_before_validator_function(
+            parsed,
+            core_schema.is_instance_schema(source),
+            serialization=core_schema.plain_serializer_function_ser_schema(MessageToDict),
+        )
 
 
 def is_protected(key: str) -> bool:
