@@ -18,6 +18,7 @@ from a2a.types import (
     TaskStatus,
     TaskStatusUpdateEvent,
 )
+from google.adk.tools import request_input
 from google.genai import types
 
 from aion_adk.inbox import AnyContext, invocation_of
@@ -27,6 +28,12 @@ from aion_adk.turn import DeltaEnd, SectionKey, TextDelta, Turn, turn_of
 from aion_adk.values import drop_protected, to_struct
 
 logger = logging.getLogger(__name__)
+
+ask_caller = request_input
+"""Gives an `LlmAgent` a way to ask its caller: the task waits for the answer.
+
+It is ADK's own `request_input`, so the adk commands and ADK clients know it too.
+"""
 
 Said = str | Message | types.Content | Part | types.Part | Iterable[Part | types.Part | str]
 """Text, an A2A message or parts, genai content or parts."""

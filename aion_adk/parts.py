@@ -1,4 +1,4 @@
-"""How ADK spells what an A2A data part is, and how the parts of a message are told apart."""
+"""What a part or an artifact of A2A is, by ADK's metadata keys and this package's artifact ids."""
 
 from a2a.types import Message, Part
 from google.protobuf.struct_pb2 import Struct
@@ -16,6 +16,21 @@ STATE_DELTA = "state_delta"
 
 TOOL_CALLS = "tool_calls"
 TOOL_RESULTS = "tool_results"
+
+STREAM_DELTA = "aion:stream-delta"
+"""How the ids of artifacts begin that carry streamed text until the whole message is there."""
+
+STREAM_DELTA_NAME = "Stream Delta"
+STREAM_THOUGHT = f"{STREAM_DELTA}#thought"
+
+
+def is_transitory(artifact_id: str) -> bool:
+    """Whether the artifact only carries streamed text, which is never stored."""
+    return artifact_id.startswith(STREAM_DELTA)
+
+
+def is_thought_delta(artifact_id: str) -> bool:
+    return artifact_id.startswith(STREAM_THOUGHT)
 
 
 def adk_type_of(part: Part) -> str:

@@ -10,9 +10,9 @@ from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskState
 from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError
 from typing_extensions import override
 
-from aion_adk.delta import is_transitory
 from aion_adk.live import LiveTask, Notify
 from aion_adk.outbound import text_message
+from aion_adk.parts import is_transitory
 from aion_adk.record import TaskRecord
 from aion_adk.snapshot import SETTLED_STATES, TaskEvent, settled_state_of
 from aion_adk.stamp import new_id

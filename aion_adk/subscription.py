@@ -9,7 +9,7 @@ from a2a.server.events import Event
 from a2a.types import Artifact, TaskArtifactUpdateEvent
 from a2a.utils.errors import InternalError
 
-from aion_adk.delta import is_transitory
+from aion_adk.parts import is_transitory
 
 MOST_BYTES = 8 * 1024 * 1024
 """What may wait for a reader; one event alone may be larger, whatever its agent made it."""

@@ -11,8 +11,14 @@ from a2a.types import (
     TaskStatusUpdateEvent,
 )
 
-from aion_adk.delta import is_transitory
-from aion_adk.parts import STATE_DELTA, adk_type_of, has_tool_calls, has_tool_results, is_thought
+from aion_adk.parts import (
+    STATE_DELTA,
+    adk_type_of,
+    has_tool_calls,
+    has_tool_results,
+    is_thought,
+    is_transitory,
+)
 
 CANONICAL_TYPE = "canonical_type"
 

@@ -21,7 +21,6 @@ from a2a.types import (
 )
 from google.protobuf.struct_pb2 import Struct
 
-from aion_adk.delta import is_thought_delta, is_transitory
 from aion_adk.formats.canonical import CanonicalType, canonical_type_of
 from aion_adk.formats.said import (
     Answered,
@@ -51,6 +50,8 @@ from aion_adk.parts import (
     TOOL_RESULTS,
     adk_type_of,
     is_prompt,
+    is_thought_delta,
+    is_transitory,
 )
 from aion_adk.snapshot import PAUSED_STATES
 from aion_adk.values import object_of, to_dict
