@@ -23,7 +23,7 @@ from aion_adk.identity import Caller
 from aion_adk.inbox import A2AInbox, without_credentials
 from aion_adk.outbound import agent_message
 from aion_adk.outcome import Outcome, Spoken, compile_outcome, final_parts, is_final
-from aion_adk.pending import PendingCalls, in_steps
+from aion_adk.pending import PendingCalls, resume_messages
 from aion_adk.publisher import KeepText, Publisher
 from aion_adk.session import begin_session, events_of, last_said, saved_file
 from aion_adk.stamp import Stamp, new_id, without_protected
@@ -141,7 +141,7 @@ class Execution:
         if client := self.turn.client:
             await begin_session(self._plan.runner, self._plan.caller, client)
         for step in await self._steps(content):
-            self._pending.answer(_responses_in(step))
+            self._pending.on_responses(_responses_in(step))
             await self._run_step(step)
 
     async def _steps(self, content: types.Content) -> list[types.Content]:
@@ -149,7 +149,7 @@ class Execution:
         responses = _responses_in(content)
         if not responses:
             return [content]
-        return in_steps(responses, await events_of(self._plan.runner, self._plan.caller))
+        return resume_messages(responses, await events_of(self._plan.runner, self._plan.caller))
 
     async def _run_step(self, content: types.Content) -> None:
         events = self._plan.runner.run_async(
@@ -174,7 +174,7 @@ class Execution:
     async def _receive(self, event: Event) -> None:
         self._notice_error(event)
         self._spoken.hear(event)
-        self._pending.hear(event)
+        self._pending.on_event(event)
         if self._plan.buffer_native_content and is_final(event):
             said = agent_message(final_parts(event), message_id=new_id())
             self.turn.buffer.append(self.turn.own(said))

@@ -118,8 +118,8 @@ def compile_outcome(
     outcome.messages = [message for message in outcome.messages if message.parts]
     if pending and pending.calls and outcome.state not in _GIVEN_UP_STATES:
         outcome.state = paused_state(pending.calls)
-        said = [] if buffer or outbox else pending.said
-        outcome.messages.append(prompt_message(pending.calls, said=said))
+        parts = [] if buffer or outbox else pending.parts
+        outcome.messages.append(prompt_message(pending.calls, parts=parts))
         outcome.direct = False
     if as_artifact and outcome.messages and outcome.state == TaskState.TASK_STATE_COMPLETED:
         outcome.artifacts.append(_reply_artifact(outcome.messages))

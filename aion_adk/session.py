@@ -1,6 +1,7 @@
 """What ADK's services keep of a turn: the session's events and the files an agent saved."""
 
 from collections.abc import Container, Sequence
+from typing import Any
 
 from a2a.types import Artifact, Part
 from google.adk.events import Event
@@ -11,7 +12,7 @@ from google.genai import types
 from aion_adk.client_side import ClientSide
 from aion_adk.identity import Caller
 from aion_adk.outbound import reply_parts, to_a2a_part
-from aion_adk.pending import refusals
+from aion_adk.pending import is_confirmation
 from aion_adk.values import to_struct
 
 _USER_NAMESPACE = "user:"
@@ -41,11 +42,24 @@ async def begin_session(runner: Runner, caller: Caller, client: ClientSide) -> N
 
 
 async def refuse(runner: Runner, caller: Caller, calls: Sequence[types.FunctionCall]) -> None:
-    """Answers calls that nobody will answer any more; the session goes on without them."""
+    """Answers the calls of a canceled task, as models reject a call that has no response."""
     session = await _session_of(runner, caller)
     if session is None:
         return
-    for event in refusals(calls, session.events):
+    asking = {call.id: event for event in session.events for call in event.get_function_calls()}
+    for call in calls:
+        if call.id not in asking:
+            continue
+        response: dict[str, Any] = {"error": "The caller canceled the request."}
+        if is_confirmation(call):
+            response = {"confirmed": False}
+        refusal = types.FunctionResponse(id=call.id, name=call.name, response=response)
+        event = Event(
+            author="user",
+            invocation_id=asking[call.id].invocation_id,
+            branch=asking[call.id].branch,
+            content=types.Content(role="user", parts=[types.Part(function_response=refusal)]),
+        )
         await runner.session_service.append_event(session, event)
 
 
