@@ -34,7 +34,7 @@ def is_thought_delta(artifact_id: str) -> bool:
 
 
 def adk_type_of(part: Part) -> str:
-    """What ADK says a data part is; empty for a part that it says nothing about."""
+    """The ADK type that a data part declares; empty for any other part."""
     if not part.HasField("data") or ADK_TYPE not in part.metadata.fields:
         return ""
     return part.metadata.fields[ADK_TYPE].string_value
@@ -45,7 +45,7 @@ def is_thought(part: Part) -> bool:
 
 
 def is_prompt(part: Part) -> bool:
-    """Whether the text is the bridge's own, asking a person to answer a pending call."""
+    """Whether the text is this package's own, asking a person to answer a pending call."""
     return part.HasField("text") and _is_true(part.metadata, PROMPT)
 
 
@@ -53,21 +53,13 @@ def is_long_running(part: Part) -> bool:
     return _is_true(part.metadata, ADK_LONG_RUNNING)
 
 
-def has_tool_calls(message: Message) -> bool:
+def has_data(message: Message, adk_type: str, *, or_key: str) -> bool:
+    """Whether the message has a data part of this ADK type, or one whose object has `or_key`."""
     return any(
-        adk_type_of(part) == FUNCTION_CALL or _holds(part, TOOL_CALLS) for part in message.parts
-    )
-
-
-def has_tool_results(message: Message) -> bool:
-    return any(
-        adk_type_of(part) == FUNCTION_RESPONSE or _holds(part, TOOL_RESULTS)
+        adk_type_of(part) == adk_type
+        or (part.HasField("data") and or_key in part.data.struct_value.fields)
         for part in message.parts
     )
-
-
-def _holds(part: Part, key: str) -> bool:
-    return part.HasField("data") and key in part.data.struct_value.fields
 
 
 def _is_true(metadata: Struct, key: str) -> bool:

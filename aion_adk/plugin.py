@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from a2a.types import Message, Task, TaskState, TaskStatus
+from a2a.types import Message, Role, Task, TaskState, TaskStatus
 from google.adk.agents.callback_context import CallbackContext
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
@@ -12,7 +12,7 @@ from google.genai import types
 
 from aion_adk.inbound import to_genai_part
 from aion_adk.inbox import INBOX_ATTRIBUTE, A2AInbox
-from aion_adk.outbound import user_message
+from aion_adk.outbound import reply_parts
 from aion_adk.outbox import OUTBOX_KEY, A2AOutbox, to_outbox
 from aion_adk.turn import TURN_ATTRIBUTE, current_turn, turn_of
 
@@ -124,9 +124,13 @@ def _has_function_parts(event: Event) -> bool:
 
 
 def _inbox_from_session(ctx: InvocationContext) -> A2AInbox:
-    message = user_message(ctx.user_content, message_id=ctx.invocation_id)
-    message.context_id = ctx.session.id
-    message.task_id = ctx.invocation_id
+    message = Message(
+        message_id=ctx.invocation_id,
+        context_id=ctx.session.id,
+        task_id=ctx.invocation_id,
+        role=Role.ROLE_USER,
+        parts=reply_parts(ctx.user_content),
+    )
     task = Task(
         id=ctx.invocation_id,
         context_id=ctx.session.id,
