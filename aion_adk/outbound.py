@@ -5,6 +5,7 @@ from typing import Any
 
 from a2a.types import Message, Part, Role, TaskState, TaskStatus, TaskStatusUpdateEvent
 from google.genai import types
+from google.protobuf.struct_pb2 import Struct
 from pydantic import BaseModel
 
 from aion_adk.parts import (
@@ -78,9 +79,11 @@ def text_message(text: str, *, message_id: str) -> Message:
     return agent_message([Part(text=text)], message_id=message_id)
 
 
-def working_update(message: Message | None = None) -> TaskStatusUpdateEvent:
+def working_update(
+    *, message: Message | None = None, metadata: Struct | None = None
+) -> TaskStatusUpdateEvent:
     status = TaskStatus(state=TaskState.TASK_STATE_WORKING, message=message)
-    return TaskStatusUpdateEvent(status=status)
+    return TaskStatusUpdateEvent(status=status, metadata=metadata)
 
 
 def _dump(model: BaseModel) -> Any:
