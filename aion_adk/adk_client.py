@@ -1,8 +1,8 @@
-"""ADK's own A2A client, `RemoteA2aAgent`: how it is known and what it needs.
+"""How ADK's own A2A client, `RemoteA2aAgent`, is recognised, and what it needs.
 
-It reads the artifacts of a finished task and, if there are any, nothing else. Where the task's
-metadata does not name ADK's extension it also repeats the last message of the history when a
-task goes on, a question that has been answered included.
+It reads the artifacts of a finished task and, if there are any, nothing else. When a task goes
+on and its metadata does not name ADK's extension, the client also repeats the last message of
+the history, even if that is a question that has been answered.
 """
 
 from a2a.server.agent_execution import RequestContext
@@ -10,7 +10,7 @@ from a2a.types import Message, Task
 
 ADK_EXTENSION = "https://google.github.io/adk-docs/a2a/a2a-extension/"
 
-# The client cannot send the extension's header with a2a-sdk 1.x; it marks its parts with this.
+# With a2a-sdk 1.x the client cannot send the extension's header, but it marks its parts.
 _USER_INPUT = "is_user_input"
 
 
@@ -23,6 +23,6 @@ def is_adk_client(context: RequestContext) -> bool:
     return any(_USER_INPUT in part.metadata.fields for part in message.parts)
 
 
-def mark(task: Task) -> None:
-    """Says in the task that it is written for ADK's client."""
+def mark_for_adk_client(task: Task) -> None:
+    """Marks the task as written for ADK's client."""
     task.metadata[ADK_EXTENSION] = True

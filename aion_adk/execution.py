@@ -15,7 +15,7 @@ from google.genai import types
 from google.protobuf.struct_pb2 import Struct
 
 from aion_adk.activity import Activity
-from aion_adk.adk_client import mark
+from aion_adk.adk_client import mark_for_adk_client
 from aion_adk.client_side import CLIENT_SIDE
 from aion_adk.errors import BridgeError
 from aion_adk.exits import AgentExit, contain_exits
@@ -25,7 +25,7 @@ from aion_adk.outbound import agent_message
 from aion_adk.outcome import Outcome, Spoken, compile_outcome, final_parts, is_final
 from aion_adk.pending import PendingCalls, resume_messages
 from aion_adk.publisher import KeepText, Publisher
-from aion_adk.session import begin_session, events_of, last_said, saved_file
+from aion_adk.session import begin_session, events_of, last_agent_parts, saved_file
 from aion_adk.stamp import Stamp, new_id, without_protected
 from aion_adk.stream import outgoing_of
 from aion_adk.turn import Turn, current_turn
@@ -130,7 +130,7 @@ class Execution:
 
     async def conclude(self, outcome: Outcome) -> None:
         await self._close()
-        outcome.metadata = _merged(self._plan.activity.account, outcome.metadata)
+        outcome.metadata = _merged(self._plan.activity.usage_metadata, outcome.metadata)
         await self._publisher.conclude(outcome)
 
     async def _close(self) -> None:
@@ -178,7 +178,7 @@ class Execution:
         if self._plan.buffer_native_content and is_final(event):
             said = agent_message(final_parts(event), message_id=new_id())
             self.turn.buffer.append(self.turn.own(said))
-        await self.turn.send(*outgoing_of(event), *self._plan.activity.outgoing_of(event))
+        await self.turn.send(*outgoing_of(event), *self._plan.activity.on_event(event))
         for filename, version in event.actions.artifact_delta.items():
             await self._publish_saved_file(filename, version)
 
@@ -233,7 +233,7 @@ class Execution:
 
     async def _fallback(self) -> Message | None:
         plan = self._plan
-        parts = self._spoken.parts or await last_said(
+        parts = self._spoken.parts or await last_agent_parts(
             plan.runner, plan.caller, self.turn.invocation_ids
         )
         if parts:
@@ -246,7 +246,7 @@ class Execution:
         if self._context.current_task is None:
             task = self._plan.stamp.new_task(message)
             if self._plan.for_adk_client:
-                mark(task)
+                mark_for_adk_client(task)
             return task
         task = Task()
         task.CopyFrom(self._context.current_task)

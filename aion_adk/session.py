@@ -1,4 +1,4 @@
-"""What ADK's services keep of a turn: the session's events and the files an agent saved."""
+"""The ADK session of a caller, and the files that the agent saved in it."""
 
 from collections.abc import Container, Sequence
 from typing import Any
@@ -30,7 +30,7 @@ async def events_of(runner: Runner, caller: Caller) -> list[Event]:
 
 
 async def begin_session(runner: Runner, caller: Caller, client: ClientSide) -> None:
-    """Writes down what the client says was said before, in a session that does not exist yet."""
+    """Creates the session with the history that the client brings, unless the session exists."""
     if not client.history or await _session_of(runner, caller):
         return
     session = await runner.session_service.create_session(
@@ -63,8 +63,10 @@ async def refuse(runner: Runner, caller: Caller, calls: Sequence[types.FunctionC
         await runner.session_service.append_event(session, event)
 
 
-async def last_said(runner: Runner, caller: Caller, invocation_ids: Container[str]) -> list[Part]:
-    """The last thing that an agent said in these invocations, as the session has it."""
+async def last_agent_parts(
+    runner: Runner, caller: Caller, invocation_ids: Container[str]
+) -> list[Part]:
+    """The last content of an agent in these invocations, as the session has it."""
     for event in reversed(await events_of(runner, caller)):
         if event.invocation_id not in invocation_ids:
             break
@@ -76,7 +78,7 @@ async def last_said(runner: Runner, caller: Caller, invocation_ids: Container[st
 async def saved_file(
     runner: Runner, caller: Caller, *, filename: str, version: int
 ) -> Artifact | None:
-    """A file of the artifact service as an A2A artifact whose id is the filename."""
+    """A file of ADK's artifact service as an A2A artifact whose id is the filename."""
     if runner.artifact_service is None:
         return None
     saved = await runner.artifact_service.load_artifact(
