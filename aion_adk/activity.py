@@ -66,21 +66,17 @@ class Activity:
             thoughts = (part.text for part in genai_parts(event.content) if part.thought)
             text = "".join(filter(None, thoughts))
             return [TextDelta(section, text, thought=True)] if text and self._thoughts else []
-        self._add_usage(event)
+        usage = event.usage_metadata.model_dump(exclude_none=True) if event.usage_metadata else {}
+        for name, count in usage.items():
+            if isinstance(count, int):
+                self._usage[name] = self._usage.get(name, 0) + count
+        if event.finish_reason:
+            self._finish_reason = event.finish_reason.value
         self._long_running |= event.long_running_tool_ids or set()
         outgoing: list[Outgoing] = [DeltaEnd(section)] if self._thoughts else []
         if message := self._message_of(event):
             outgoing.append(working_update(message=message))
         return outgoing
-
-    def _add_usage(self, event: Event) -> None:
-        usage = event.usage_metadata
-        counts: dict[str, Any] = usage.model_dump(exclude_none=True) if usage else {}
-        for name, count in counts.items():
-            if isinstance(count, int):
-                self._usage[name] = self._usage.get(name, 0) + count
-        if event.finish_reason:
-            self._finish_reason = event.finish_reason.value
 
     def _message_of(self, event: Event) -> Message | None:
         parts = genai_parts(event.content)

@@ -24,7 +24,7 @@ from aion_adk.pending import (
 )
 from aion_adk.prompt import question
 from aion_adk.snapshot import PAUSED_STATES
-from aion_adk.values import decoded, object_of, to_plain, unwrapped
+from aion_adk.values import decoded_json, object_of, to_plain, unwrapped
 
 _YES = frozenset({"true", "yes", "y", "approve", "approved", "confirm", "confirmed"})
 _NO = frozenset({"false", "no", "n", "reject", "rejected", "deny", "denied"})
@@ -109,7 +109,7 @@ def fitting_response(call: types.FunctionCall, value: Any) -> dict[str, Any] | N
         return _credential(call, value)
     if schema := response_schema(call):
         return _fitting_schema(call, schema, value)
-    return _as_response(decoded(value))
+    return _as_response(decoded_json(value))
 
 
 def _answers_by_id(message: Message, calls: CallsById) -> tuple[dict[str, Any], list[str]]:
@@ -124,7 +124,7 @@ def _answers_by_id(message: Message, calls: CallsById) -> tuple[dict[str, Any], 
     unnamed: list[Any] = []
     # Text beside data is a remark on it.
     for value in data or ([text] if text else []):
-        by_id = object_of(decoded(value))
+        by_id = object_of(decoded_json(value))
         call_id = by_id.get("id")
         if by_id and by_id.keys() <= calls.keys():
             answers.update(by_id)
@@ -160,7 +160,7 @@ def _function_responses(message: Message, calls: CallsById) -> tuple[dict[str, A
 
 def _confirmation(value: Any) -> dict[str, Any] | None:
     """In data only a boolean counts, in text only a plain word; nothing else is a yes or a no."""
-    match decoded(value):
+    match decoded_json(value):
         case bool() as confirmed:
             return {"confirmed": confirmed}
         case str() as text:
@@ -210,7 +210,7 @@ def _is_valid(value: Any, schema: dict[str, Any]) -> bool:
 
 
 def _credential(call: types.FunctionCall, value: Any) -> dict[str, Any] | None:
-    value = decoded(unwrapped(decoded(value)))
+    value = decoded_json(unwrapped(decoded_json(value)))
     if isinstance(value, str):
         value = _credential_from_text(call, value.strip())
     with suppress(ValidationError):

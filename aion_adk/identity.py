@@ -22,7 +22,7 @@ class Caller:
 
 
 def caller_of(context: RequestContext, *, user_id: UserIdResolver | None = None) -> Caller:
-    """Who is calling: without authentication the user id comes from the context id alone."""
+    """An unverified user name is never used: without authentication the context id stands in."""
     context_id = context.context_id or ""
     session_id = context_id if _PORTABLE_ID.fullmatch(context_id) else f"ctx-{_digest(context_id)}"
     user = context.call_context.user

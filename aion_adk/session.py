@@ -46,9 +46,9 @@ async def refuse(runner: Runner, caller: Caller, calls: Sequence[types.FunctionC
     session = await _session_of(runner, caller)
     if session is None:
         return
-    asking = {call.id: event for event in session.events for call in event.get_function_calls()}
+    origins = {call.id: event for event in session.events for call in event.get_function_calls()}
     for call in calls:
-        if call.id not in asking:
+        if call.id not in origins:
             continue
         response: dict[str, Any] = {"error": "The caller canceled the request."}
         if is_confirmation(call):
@@ -56,8 +56,8 @@ async def refuse(runner: Runner, caller: Caller, calls: Sequence[types.FunctionC
         refusal = types.FunctionResponse(id=call.id, name=call.name, response=response)
         event = Event(
             author="user",
-            invocation_id=asking[call.id].invocation_id,
-            branch=asking[call.id].branch,
+            invocation_id=origins[call.id].invocation_id,
+            branch=origins[call.id].branch,
             content=types.Content(role="user", parts=[types.Part(function_response=refusal)]),
         )
         await runner.session_service.append_event(session, event)

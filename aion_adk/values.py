@@ -1,4 +1,4 @@
-"""protobuf `Value` and `Struct` to plain Python and back, and the keys only a server may set."""
+"""JSON values: protobuf's and Python's, written as text, and the keys only a server may set."""
 
 import json
 import math
@@ -13,7 +13,7 @@ from pydantic_core import PydanticSerializationError, core_schema, to_jsonable_p
 
 PROTECTED_PREFIXES = ("aion:", "https://docs.aion.to/")
 
-# From here on JSON writers give a whole number an exponent: it is a magnitude, not a count.
+# From here on JSON writers use an exponent, and the number stays a float.
 _LONGEST_INTEGER = 1e21
 
 # An object in an object is three messages deep, and protobuf reads no more than 100 back.
@@ -44,20 +44,20 @@ def to_dict(struct: struct_pb2.Struct) -> dict[str, Any]:
 
 
 def object_of(plain: Any, key: str = "") -> dict[str, Any]:
-    """The JSON object that `plain` is, or has under `key`; empty where it is something else."""
+    """`plain`, or what it has under `key`, if that is a JSON object; else an empty one."""
     if key:
         plain = object_of(plain).get(key)
     return cast(dict[str, Any], plain) if isinstance(plain, dict) else {}
 
 
 def list_of(plain: Any, key: str = "") -> list[Any]:
-    """The JSON array that `plain` is, or has under `key`; empty where it is something else."""
+    """`plain`, or what it has under `key`, if that is a JSON array; else an empty one."""
     if key:
         plain = object_of(plain).get(key)
     return cast(list[Any], plain) if isinstance(plain, list) else []
 
 
-def decoded(value: Any) -> Any:
+def decoded_json(value: Any) -> Any:
     """A JSON object or array written as text, decoded; anything else unchanged."""
     if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
         return value
@@ -69,7 +69,7 @@ def decoded(value: Any) -> Any:
 
 def json_object(text: str) -> dict[str, Any] | None:
     """The JSON object written in `text`; None for any other text."""
-    value = decoded(text)
+    value = decoded_json(text)
     return cast(dict[str, Any], value) if isinstance(value, dict) else None
 
 
@@ -80,7 +80,7 @@ def unwrapped(value: Any) -> Any:
 
 
 def to_value(plain: Any) -> struct_pb2.Value:
-    """A protobuf value for anything that JSON can hold, else a TypeError that names the value."""
+    """A protobuf value for anything that JSON can hold, else a TypeError that names the type."""
     return ParseDict(json.loads(json.dumps(plain, default=_jsonable)), struct_pb2.Value())
 
 
@@ -144,7 +144,7 @@ def _drop_in_value(value: struct_pb2.Value) -> list[str]:
 
 
 def misfits_in(value: struct_pb2.Value, *, depth: int = _DEEPEST) -> Iterator[struct_pb2.Value]:
-    """What JSON cannot hold, or is nested so deep that no task could be read back with it."""
+    """The values that JSON cannot hold, or that protobuf cannot read back: nested too deep."""
     match value.WhichOneof("kind"):
         case "number_value":
             if not math.isfinite(value.number_value):
