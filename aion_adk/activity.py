@@ -19,7 +19,7 @@ from aion_adk.outbound import (
 from aion_adk.parts import ADK_ACTIONS, ADK_FINISH_REASON, ADK_USAGE, STATE_DELTA
 from aion_adk.stamp import new_id
 from aion_adk.stream import section_of
-from aion_adk.turn import DeltaEnd, Outgoing, TextDelta
+from aion_adk.turn import DeltaEnd, TextDelta, TurnOutput
 from aion_adk.values import to_struct
 
 TOOL_ACTIVITY = "https://docs.aion.to/a2a/extensions/tool-activity/v1"
@@ -44,6 +44,7 @@ class Activity:
     """Turns the events of one run into WORKING messages; none of them is part of the reply."""
 
     def __init__(self, *, tools: bool, thoughts: bool) -> None:
+        self.shown = tools or thoughts
         self._tools = tools
         self._thoughts = thoughts
         self._long_running: set[str] = set()
@@ -57,8 +58,8 @@ class Activity:
         known = {key: value for key, value in known.items() if value}
         return to_struct(known) if self._tools and known else None
 
-    def on_event(self, event: Event) -> list[Outgoing]:
-        if not (self._tools or self._thoughts) or event.author == "user":
+    def on_event(self, event: Event) -> list[TurnOutput]:
+        if not self.shown or event.author == "user":
             return []
         author, branch = section_of(event)
         section = (author, f"{branch}#thought")
@@ -73,7 +74,7 @@ class Activity:
         if event.finish_reason:
             self._finish_reason = event.finish_reason.value
         self._long_running |= event.long_running_tool_ids or set()
-        outgoing: list[Outgoing] = [DeltaEnd(section)] if self._thoughts else []
+        outgoing: list[TurnOutput] = [DeltaEnd(section)] if self._thoughts else []
         if message := self._message_of(event):
             outgoing.append(working_update(message=message))
         return outgoing

@@ -55,10 +55,10 @@ async def reply_stream(ctx: AnyContext, chunks: Iterable[str] | AsyncIterable[st
         async for chunk in _async_iterable(chunks):
             received.append(chunk)
             if turn and chunk:
-                await turn.send(TextDelta(key, chunk))
+                await turn.outgoing.send(TextDelta(key, chunk))
     finally:
         if turn:
-            turn.publish(DeltaEnd(key))
+            turn.outgoing.publish(DeltaEnd(key))
     text = "".join(received)
     if turn and text:
         turn.buffer.append(turn.own(_to_message(text)))
@@ -127,11 +127,11 @@ def emit_message(ctx: AnyContext, message: MessageContent, *, partial: bool = Fa
     if partial:
         for part in content.parts:
             if part.text:
-                turn.publish(TextDelta(key, part.text))
+                turn.outgoing.publish(TextDelta(key, part.text))
     elif content.parts:
         turn.last_emitted = turn.own(content)
-        turn.publish(DeltaEnd(key))
-        turn.publish(working_update(message=turn.last_emitted))
+        turn.outgoing.publish(DeltaEnd(key))
+        turn.outgoing.publish(working_update(message=turn.last_emitted))
 
 
 def emit_task_metadata(ctx: AnyContext, metadata: Mapping[str, Any]) -> None:
@@ -141,14 +141,14 @@ def emit_task_metadata(ctx: AnyContext, metadata: Mapping[str, Any]) -> None:
         logger.warning("dropped protected metadata keys: %s", ", ".join(dropped))
     turn = _open_turn(ctx, "emit_task_metadata")
     if turn and struct.fields:
-        turn.publish(working_update(metadata=struct))
+        turn.outgoing.publish(working_update(metadata=struct))
 
 
 def _open_turn(ctx: AnyContext, caller: str) -> Turn | None:
     turn = turn_of(ctx)
     if turn is None:
         logger.debug("%s: no A2A request is being served", caller)
-    elif turn.closed:
+    elif turn.outgoing.closed:
         logger.debug("%s: the request is answered already", caller)
         return None
     return turn
@@ -164,7 +164,9 @@ def _publish_artifact(
             turn.unnamed_artifacts[kind] = new_id()
         artifact_id = turn.unnamed_artifacts[kind]
     artifact = Artifact(artifact_id=artifact_id, name=name or kind, parts=parts)
-    turn.publish(TaskArtifactUpdateEvent(artifact=artifact, append=append, last_chunk=last_chunk))
+    turn.outgoing.publish(
+        TaskArtifactUpdateEvent(artifact=artifact, append=append, last_chunk=last_chunk)
+    )
 
 
 def _section(ctx: AnyContext, stream: str) -> SectionKey:

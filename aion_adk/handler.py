@@ -1,16 +1,18 @@
 """The request handler: which run a call starts or joins, in which order, and what it is answered.
 
 a2a-sdk's handler keeps the plain methods (list, push configuration, extended card). The life of a
-run is `Run`'s, which runs there are and in which order is `Runs`' to say, which tasks are stored
-`FoundTasks`', which message was taken before the `Ledger`'s, and webhooks are `PushDelivery`'s.
+run is `TaskRun`'s; which runs there are and in which order, and which tasks are stored, is
+`RunRegistry`'s to say; which message was taken before `SeenMessages`', and webhooks are
+`PushDelivery`'s.
 """
 
 import asyncio
+import copy
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from typing import Protocol, cast, runtime_checkable
+from typing import cast
 
-from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.agent_execution import AgentExecutor
 from a2a.server.cluster import LegacyTaskStoreAdapter, VersionedTaskStore
 from a2a.server.context import ServerCallContext
 from a2a.server.events import Event
@@ -37,36 +39,20 @@ from a2a.utils.errors import (
 from a2a.utils.proto_utils import validate_proto_required_fields
 from a2a.utils.task import apply_history_length, validate_history_length
 
-from aion_adk.admission import require_admissible
-from aion_adk.found import FoundTasks
-from aion_adk.ledger import Ledger, MessageKey
 from aion_adk.push import PushDelivery
-from aion_adk.recall import Recall
+from aion_adk.readers import Reader
 from aion_adk.record import PlainTasks
-from aion_adk.run import Run
-from aion_adk.runs import Runs
-from aion_adk.snapshot import (
-    SETTLED_STATES,
-    TERMINAL_STATES,
-    as_update,
-    copy_of,
-    require_open,
-    state_name,
-)
-from aion_adk.turn import STREAMING
+from aion_adk.registry import RunRegistry
+from aion_adk.seen_messages import MessageKey, SeenMessages
+from aion_adk.snapshot import PAUSED_STATES, TERMINAL_STATES, require_open, state_name
+from aion_adk.stamp import misfits_of
+from aion_adk.task_run import TaskRun
 
 CardModifier = Callable[[AgentCard, ServerCallContext], Awaitable[AgentCard]]
 
 _CreateConfig = Callable[
     [TaskPushNotificationConfig, ServerCallContext], Awaitable[TaskPushNotificationConfig]
 ]
-
-
-@runtime_checkable
-class ChecksMessages(Protocol):
-    """An executor that can say before a run that a message is of no use to it."""
-
-    def check(self, context: RequestContext) -> None: ...
 
 
 class BridgeRequestHandler(DefaultRequestHandler):
@@ -105,66 +91,80 @@ class BridgeRequestHandler(DefaultRequestHandler):
         self._tasks = task_store if versioned else LegacyTaskStoreAdapter(task_store)
         self._push = push
         self._durable = durable
-        self._ledger = Ledger(most=remembered_messages)
-        self._recall = Recall(self._tasks, self._ledger, most=remembered_messages)
-        self._runs = Runs(
+        self._seen = SeenMessages(most=remembered_messages)
+        self._registry = RunRegistry(
             agent_executor,
             self._tasks,
-            self._ledger,
+            self._seen,
             push=push,
             final_task=final_task,
+            durable=durable,
             shutdown_grace=shutdown_grace,
         )
-        self._found = FoundTasks(self._tasks, self._runs, durable=durable)
         self._canceling: dict[str, asyncio.Task[Task | None]] = {}
 
     async def on_message_send(
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> Task | Message:
-        run = await self._run_for(params, context)
-        if not isinstance(run, Run):
-            return _limited(run, params)
-        if params.configuration.return_immediately and self._runs.waits(run):
-            return _limited(await self._waiting_task(run, context), params)
-        answer = run.first if params.configuration.return_immediately else run.settled
-        # The caller may leave; its run goes on.
-        result = await asyncio.shield(answer)
-        return _limited(copy_of(result) if isinstance(result, Task) else result, params)
+        answer = await self._run_for(params, context, streaming=False)
+        if isinstance(answer, TaskRun):
+            answer = await self._answer_of(answer, params, context)
+        if isinstance(answer, Message):
+            return answer
+        return apply_history_length(answer, params.configuration)
+
+    async def open_stream(self, params: SendMessageRequest, context: ServerCallContext) -> Reader:
+        """Starts or joins a run; the reader shows everything from here on."""
+        self._require_streaming()
+        answer = await self._run_for(params, context, streaming=True)
+        reader = Reader(configuration=params.configuration)
+        if isinstance(answer, TaskRun):
+            await answer.live.add_reader(reader)
+        else:
+            reader.push(answer)
+            reader.close()
+        return reader
 
     async def on_message_send_stream(
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event, None]:
-        self._require_streaming()
-        context.state[STREAMING] = True
-        run = await self._run_for(params, context)
-        if not isinstance(run, Run):
-            yield _limited(run, params)
-            return
-        async with aclosing(run.events()) as events:
+        async with aclosing(await self.open_stream(params, context)) as events:
             async for event in events:
-                yield _limited(event, params) if isinstance(event, Task) else event
+                yield event
 
     async def on_get_task(self, params: GetTaskRequest, context: ServerCallContext) -> Task | None:
         validate_proto_required_fields(params)
         validate_history_length(params)
-        return apply_history_length(await self._found.named(params.id, context), params)
+        return apply_history_length(await self._registry.named(params.id, context), params)
+
+    async def open_subscription(
+        self, params: SubscribeToTaskRequest, context: ServerCallContext
+    ) -> Reader:
+        """The reader of a task's run, or of the next run of a task that waits for its caller."""
+        self._require_streaming()
+        validate_proto_required_fields(params)
+        follower = Reader(updates_only=True)
+        self._registry.followers.add(params.id, follower)
+        try:
+            task = await self._registry.named(params.id, context)
+            require_open(task)
+        except BaseException:
+            await follower.aclose()
+            raise
+        if run := self._registry.of(params.id):
+            await follower.aclose()
+            reader = Reader()
+            await run.live.add_reader(reader)
+            return reader
+        follower.push_first(task)
+        if task.status.state not in PAUSED_STATES:
+            follower.close()
+        return follower
 
     async def on_subscribe_to_task(
         self, params: SubscribeToTaskRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event, None]:
-        self._require_streaming()
-        validate_proto_required_fields(params)
-        with self._runs.following(params.id) as follower:
-            task = await self._found.named(params.id, context)
-            require_open(task)
-            run = self._runs.of(params.id)
-            if run is None:
-                yield task
-                if task.status.state in SETTLED_STATES:
-                    async for event in follower.events():
-                        yield as_update(event)
-                return
-        async with aclosing(run.events()) as events:
+        async with aclosing(await self.open_subscription(params, context)) as events:
             async for event in events:
                 yield event
 
@@ -172,17 +172,17 @@ class BridgeRequestHandler(DefaultRequestHandler):
         self, params: CancelTaskRequest, context: ServerCallContext
     ) -> Task | None:
         validate_proto_required_fields(params)
-        task = await self._found.named(params.id, context)
+        task = await self._registry.named(params.id, context)
         if task.status.state in TERMINAL_STATES or task.id in self._canceling:
             raise TaskNotCancelableError(f"Task {task.id} is over: {state_name(task)}.")
-        canceling = asyncio.create_task(self._runs.cancel(task, context))
+        canceling = asyncio.create_task(self._registry.cancel(task, context))
         self._canceling[task.id] = canceling
         canceling.add_done_callback(lambda _: self._canceling.pop(task.id))
         # The caller may leave; its task ends.
         ended = await asyncio.shield(canceling)
         if ended is None or ended.status.state != TaskState.TASK_STATE_CANCELED:
             raise TaskNotCancelableError(f"Task {task.id} ended before it could be canceled.")
-        return copy_of(ended)
+        return copy.deepcopy(ended)
 
     async def on_create_task_push_notification_config(
         self, params: TaskPushNotificationConfig, context: ServerCallContext
@@ -196,17 +196,16 @@ class BridgeRequestHandler(DefaultRequestHandler):
 
     def begin_shutdown(self) -> None:
         """No new runs; those in flight get their grace, then end FAILED with the reason."""
-        self._runs.begin_shutdown()
+        self._registry.begin_shutdown()
 
     async def aclose(self) -> None:
-        await self._runs.aclose()
+        await self._registry.aclose()
         if self._push:
             await self._push.aclose()
-        await super().aclose()
 
     async def _run_for(
-        self, params: SendMessageRequest, context: ServerCallContext
-    ) -> Run | Task | Message:
+        self, params: SendMessageRequest, context: ServerCallContext, *, streaming: bool
+    ) -> TaskRun | Task | Message:
         """The run this message starts or joins; what it led to if the message is done with."""
         require_admissible(params)
         message = params.message
@@ -215,17 +214,17 @@ class BridgeRequestHandler(DefaultRequestHandler):
         if message.context_id:
             key = (resolve_user_scope(context), message.context_id, message.message_id)
             if self._durable:
-                await self._recall.context(key[0], key[1], context)
+                await self._seen.recall(self._tasks, key[0], key[1], context)
             if known := await self._known(key, context):
                 return known
         if task:
             require_open(task)
-        return self._runs.start(params, context)
+        return self._registry.start(params, context, streaming=streaming)
 
     async def _task_named_by(self, message: Message, context: ServerCallContext) -> Task | None:
         if not message.task_id:
             return None
-        task = await self._found.named(message.task_id, context)
+        task = await self._registry.named(message.task_id, context)
         if message.context_id and message.context_id != task.context_id:
             raise InvalidParamsError(
                 f"Context {message.context_id} is not that of task {message.task_id}."
@@ -235,26 +234,30 @@ class BridgeRequestHandler(DefaultRequestHandler):
 
     async def _known(
         self, key: MessageKey, context: ServerCallContext
-    ) -> Run | Task | Message | None:
-        known = self._ledger.get(key)
+    ) -> TaskRun | Task | Message | None:
+        known = self._seen.get(key)
         if not isinstance(known, str):
             return known
-        if run := self._runs.of(known):
+        if run := self._registry.of(known):
             return run
-        if task := await self._found.get(known, context):
+        if task := await self._registry.find(known, context):
             return task
-        self._ledger.drop(key, known)
-        again = self._ledger.get(key)
-        return again if isinstance(again, Run) else None
+        self._seen.drop(key, known)
+        again = self._seen.get(key)
+        return again if isinstance(again, TaskRun) else None
 
-    async def _waiting_task(self, run: Run, context: ServerCallContext) -> Task | Message:
-        """A turn that waits for others has no task event yet; its caller does not wait with it."""
-        if stored := await self._tasks.get(run.task_id, context):
-            return stored.task
-        if isinstance(self.agent_executor, ChecksMessages):
-            self.agent_executor.check(run.context)
-        await run.announce()
-        return await asyncio.shield(run.first)
+    async def _answer_of(
+        self, run: TaskRun, params: SendMessageRequest, context: ServerCallContext
+    ) -> Task | Message:
+        immediately = params.configuration.return_immediately
+        if immediately and self._registry.waits(run):
+            # A turn that waits for others has no task event yet; its caller does not wait with it.
+            if stored := await self._tasks.get(run.task_id, context):
+                return stored.task
+            await self._registry.announce(run)
+        # The caller may leave; its run goes on.
+        answer = await asyncio.shield(run.live.first if immediately else run.live.settled)
+        return copy.deepcopy(answer)
 
     async def _check_push_config(self, params: SendMessageRequest) -> None:
         if not params.configuration.HasField("task_push_notification_config"):
@@ -269,7 +272,18 @@ class BridgeRequestHandler(DefaultRequestHandler):
             raise UnsupportedOperationError("Streaming is not supported by the agent.")
 
 
-def _limited(answer: Task | Message, params: SendMessageRequest) -> Task | Message:
-    if isinstance(answer, Message):
-        return answer
-    return apply_history_length(answer, params.configuration)
+def require_admissible(params: SendMessageRequest) -> None:
+    """Refuses what lacks a part, asks for nonsense, or could not be written as JSON again."""
+    if not is_complete(params):
+        validate_proto_required_fields(params)
+    validate_history_length(params.configuration)
+    if list(misfits_of(params.message)):
+        raise InvalidParamsError("The message holds a number that is none, or nests too deep.")
+
+
+def is_complete(params: SendMessageRequest) -> bool:
+    """Whether all that A2A requires is there; a2a-sdk, which says what is not, takes far longer."""
+    message = params.message
+    if params.configuration.HasField("task_push_notification_config"):
+        return False
+    return bool(message.message_id and message.role and message.parts)

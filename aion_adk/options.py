@@ -16,7 +16,7 @@ from google.adk.sessions import BaseSessionService
 
 from aion_adk.auth import Authenticate
 from aion_adk.identity import UserIdResolver
-from aion_adk.run_options import ServerMetadata
+from aion_adk.stamp import ServerMetadata
 
 SECONDS_TO_END_STREAMS = 10
 """Beyond the grace period: agents stop, last events are written."""

@@ -1,5 +1,6 @@
 """How a turn ends: which messages are the reply, what is patched, which state is final."""
 
+import copy
 import logging
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.pending import PendingCalls, paused_state
 from aion_adk.prompt import prompt_message
 from aion_adk.stream import section_of, text_of
-from aion_adk.turn import SectionKey
+from aion_adk.turn import DeltaEnd, SectionKey, TextDelta, TurnOutput
 
 logger = logging.getLogger(__name__)
 
@@ -42,22 +43,28 @@ class Outcome:
     direct: bool = False
 
 
-class Spoken:
-    """What the agent said in its events, the reply of an agent that writes no other."""
+class AgentContent:
+    """The ordinary content of an agent's events: the reply where it writes no other."""
 
     def __init__(self) -> None:
         self._unconfirmed: dict[SectionKey, list[str]] = {}
         self._final: Event | None = None
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> list[TurnOutput]:
+        """Takes the event down; returns a chunk for a partial event, the end of its section for
+        the whole one that repeats it."""
         section = section_of(event)
         if event.partial:
-            if text := text_of(event.content):
-                self._unconfirmed.setdefault(section, []).append(text)
-        elif reply_parts(event.content):
+            text = text_of(event.content)
+            if not text:
+                return []
+            self._unconfirmed.setdefault(section, []).append(text)
+            return [TextDelta(section, text)]
+        if reply_parts(event.content):
             self._unconfirmed.pop(section, None)
         if is_final(event):
             self._final = event
+        return [DeltaEnd(section)] if event.content and event.content.parts else []
 
     @property
     def parts(self) -> list[Part]:
@@ -164,10 +171,9 @@ def _renamed(message: Message, known_ids: Set[str]) -> Message:
     """The message, without its id if another has it, such as an inbound message sent back."""
     if message.message_id not in known_ids:
         return message
-    copy = Message()
-    copy.CopyFrom(message)
-    copy.message_id = ""
-    return copy
+    renamed = copy.deepcopy(message)
+    renamed.message_id = ""
+    return renamed
 
 
 def _reply_artifact(messages: list[Message]) -> Artifact:

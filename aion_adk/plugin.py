@@ -1,5 +1,6 @@
 """The ADK plugin that puts the inbox on every context and takes the outbox off every event."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from a2a.types import Message, Role, Task, TaskState, TaskStatus
@@ -57,12 +58,10 @@ class A2ABridgePlugin(BasePlugin):
         return None
 
 
-def install(plugins: list[BasePlugin]) -> None:
-    """Puts the bridge's plugin first: a plugin that returns something stops those after it."""
-    bridge = next((p for p in plugins if isinstance(p, A2ABridgePlugin)), None)
-    if bridge:
-        plugins.remove(bridge)
-    plugins.insert(0, bridge or A2ABridgePlugin())
+def with_bridge(plugins: Sequence[BasePlugin]) -> list[BasePlugin]:
+    """The plugins, the bridge's first: ADK skips the plugins after one that returns something."""
+    bridge = next((p for p in plugins if isinstance(p, A2ABridgePlugin)), A2ABridgePlugin())
+    return [bridge, *(plugin for plugin in plugins if plugin is not bridge)]
 
 
 def _add_inbox(ctx: InvocationContext) -> None:

@@ -1,6 +1,11 @@
-"""The only way out: stamps what a turn says and puts it onto the event queue."""
+"""The only way out of a run: the order in which things leave, and the stamp they leave with."""
 
-from collections.abc import Callable, Iterable
+import asyncio
+import logging
+import threading
+from collections import deque
+from collections.abc import Iterable
+from typing import Protocol, runtime_checkable
 
 from a2a.server.events import Event, EventQueue
 from a2a.types import (
@@ -16,10 +21,22 @@ from google.protobuf.struct_pb2 import Struct
 from aion_adk.outcome import Outcome
 from aion_adk.stamp import Stamp
 from aion_adk.stream import DeltaSections
-from aion_adk.turn import DeltaEnd, Outgoing, TextDelta
+from aion_adk.turn import DeltaEnd, TextDelta, TurnOutput
 
-KeepText = Callable[[str, str], bool]
-"""Takes a chunk, by its artifact's id, that nobody reads along; says whether that is so."""
+logger = logging.getLogger(__name__)
+
+
+@runtime_checkable
+class TaskQueue(Protocol):
+    """The queue of a handler that makes, announces and ends its tasks itself."""
+
+    stamp: Stamp
+    streaming: bool
+
+    @property
+    def task(self) -> Task | None: ...
+
+    async def add_text(self, artifact_id: str, chunk: str) -> bool: ...
 
 
 class Publisher:
@@ -31,15 +48,14 @@ class Publisher:
         stamp: Stamp,
         *,
         artifact_ids: Iterable[str],
-        shows_text_in_flight: bool = True,
-        keep_text: KeepText | None = None,
+        shows_text_in_flight: bool,
     ) -> None:
         self._queue = queue
+        self._task_queue = queue if isinstance(queue, TaskQueue) else None
         self._stamp = stamp
         self._sections = DeltaSections(task_id=stamp.task_id, context_id=stamp.context_id)
         self._artifact_ids = set(artifact_ids)
         self._shows_text_in_flight = shows_text_in_flight
-        self._keep_text = keep_text
         self._held: Task | None = None
         self.deltas = 0
 
@@ -47,12 +63,18 @@ class Publisher:
     def has_artifacts(self) -> bool:
         return bool(self._artifact_ids)
 
-    async def start(self, task: Task) -> None:
-        await self._send(task)
-
-    def hold(self, task: Task) -> None:
-        """Starts with the first thing to say, so that a bare Message can still be the answer."""
-        self._held = task
+    async def announce(self, task: Task | None, *, hold: bool) -> None:
+        """The first event in a handler that leaves it to the executor: the new task, or WORKING
+        for a task that goes on. With `hold` it waits for the first thing to publish, so that a
+        bare Message can still be the answer."""
+        if self._task_queue:
+            return
+        if task is None:
+            await self._publish_status(TaskState.TASK_STATE_WORKING, metadata=Struct())
+        elif hold:
+            self._held = task
+        else:
+            await self._queue.enqueue_event(task)
 
     async def release(self) -> None:
         """Publishes the task that is held, if one is."""
@@ -60,17 +82,12 @@ class Publisher:
             task, self._held = self._held, None
             await self._queue.enqueue_event(task)
 
-    async def go_on(self) -> None:
-        """WORKING, for a task that the caller knows already."""
-        await self._publish_status(TaskState.TASK_STATE_WORKING, metadata=Struct())
-
-    async def deliver(self, item: Outgoing) -> None:
+    async def publish(self, item: TurnOutput) -> None:
         match item:
             case TextDelta():
                 if self._shows_text_in_flight:
                     self.deltas += 1
-                    if not self._is_kept(item):
-                        await self._send(self._sections.text(item))
+                    await self._publish_text(item)
             case DeltaEnd():
                 if update := self._sections.end(item.key):
                     await self._send(update)
@@ -89,7 +106,8 @@ class Publisher:
 
     async def conclude(self, outcome: Outcome) -> None:
         """Earlier messages, artifacts, and the one status that ends the turn; or a bare Message."""
-        if self._held is not None and _is_bare_message(outcome):
+        alone = len(outcome.messages) == 1 and not outcome.artifacts and outcome.metadata is None
+        if outcome.direct and alone and self._may_answer_directly:
             await self._queue.enqueue_event(self._stamp.direct_message(outcome.messages[0]))
             return
         for message in outcome.messages[:-1]:
@@ -99,10 +117,20 @@ class Publisher:
         final = outcome.messages[-1] if outcome.messages else None
         await self._publish_status(outcome.state, message=final, metadata=outcome.metadata)
 
-    def _is_kept(self, delta: TextDelta) -> bool:
-        """Whether the chunk needs no event, because nobody reads along."""
+    @property
+    def _may_answer_directly(self) -> bool:
+        """Whether no caller knows of a task yet."""
+        if self._task_queue:
+            return self._task_queue.task is None
+        return self._held is not None
+
+    async def _publish_text(self, delta: TextDelta) -> None:
         artifact_id = self._sections.open_id(delta.key)
-        return bool(self._keep_text and artifact_id and self._keep_text(artifact_id, delta.text))
+        if artifact_id and self._task_queue:
+            # The readers of a section that has begun need no event for each chunk.
+            await self._task_queue.add_text(artifact_id, delta.text)
+        else:
+            await self._send(self._sections.text(delta))
 
     async def _send(self, event: Event) -> None:
         await self.release()
@@ -125,6 +153,57 @@ class Publisher:
         await self._send(update)
 
 
-def _is_bare_message(outcome: Outcome) -> bool:
-    alone = len(outcome.messages) == 1 and not outcome.artifacts and outcome.metadata is None
-    return outcome.direct and alone
+class Publishing(Protocol):
+    async def publish(self, item: TurnOutput) -> None: ...
+
+
+class TurnQueue:
+    """Hands what a turn sends to its publisher, one after the other, from whichever thread."""
+
+    def __init__(self, publisher: Publishing, *, task_id: str) -> None:
+        self._publisher = publisher
+        self._task_id = task_id
+        self._waiting: deque[TurnOutput] = deque()
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._sending = asyncio.Lock()
+        self._flusher: asyncio.Task[None] | None = None
+        self.closed = False
+
+    def publish(self, item: TurnOutput) -> None:
+        if threading.get_ident() != self._thread:
+            try:
+                self._loop.call_soon_threadsafe(self.publish, item)
+            except RuntimeError:  # the loop is closed: the server has stopped, the thread has not
+                self._drop(item)
+        elif self.closed:
+            self._drop(item)
+        else:
+            self._waiting.append(item)
+            if self._flusher is None or self._flusher.done():
+                self._flusher = self._loop.create_task(self._send())
+
+    async def send(self, *items: TurnOutput) -> None:
+        if threading.get_ident() == self._thread:
+            await self._send(*items)
+        else:
+            sent = asyncio.run_coroutine_threadsafe(self._send(*items), self._loop)
+            await asyncio.wrap_future(sent)
+
+    async def close(self) -> None:
+        """Sends what is queued and takes nothing more."""
+        await self._send()
+        self.closed = True
+
+    async def _send(self, *items: TurnOutput) -> None:
+        if self.closed:
+            for item in items:
+                self._drop(item)
+            return
+        self._waiting.extend(items)
+        async with self._sending:
+            while self._waiting:
+                await self._publisher.publish(self._waiting.popleft())
+
+    def _drop(self, item: TurnOutput) -> None:
+        logger.debug("task %s is over; dropped %s", self._task_id, type(item).__name__)

@@ -7,6 +7,8 @@ from a2a.server.context import ServerCallContext
 from a2a.server.tasks import TaskStore
 from a2a.types import ListTasksRequest, ListTasksResponse, Task
 
+from aion_adk.store import ImmediateTaskStore
+
 
 class TaskRecord:
     """A write fails with ConcurrentTaskModificationError when another writer came first."""
@@ -16,8 +18,9 @@ class TaskRecord:
         self._task_id = task_id
         self._context = context
         self._version = TaskVersion.MISSING
-        plain = store.store if isinstance(store, LegacyTaskStoreAdapter) else None
-        self._at_once = getattr(plain, "at_once", False)
+        self._immediate = isinstance(store, LegacyTaskStoreAdapter) and isinstance(
+            store.store, ImmediateTaskStore
+        )
 
     async def load(self) -> Task | None:
         stored = await self._store.get(self._task_id, self._context)
@@ -28,7 +31,7 @@ class TaskRecord:
 
     async def save(self, task: Task) -> None:
         """Writes the task; a cancellation on the way is delivered after it."""
-        if self._at_once:
+        if self._immediate:
             await self._write(task)
             return
         writing = asyncio.create_task(self._write(task))

@@ -1,16 +1,12 @@
 """How an agent is run and what of it leaves: the options of the executor."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
-from a2a.server.agent_execution import RequestContext
 from google.adk.agents.run_config import RunConfig
 
 from aion_adk.identity import UserIdResolver
-
-ServerMetadata = Mapping[str, Any] | Callable[[RequestContext], Mapping[str, Any]]
-"""Stamped on everything that leaves, or a function of the request that returns it."""
+from aion_adk.stamp import ServerMetadata, Stamps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +43,10 @@ class RunOptions:
     direct_messages: bool = False
     """Lets an agent answer with a bare Message and no task; the task of a request is then shown
     only when there is something to say."""
+
+    @property
+    def stamps(self) -> Stamps:
+        return Stamps(self.server_metadata, self.canonical_types)
 
 
 class RunKeywords(TypedDict, total=False):

@@ -27,7 +27,7 @@ from aion_adk.endpoints.turns import CONTEXT_HEADER, TASK_HEADER, Turns
 from aion_adk.errors import LoadError
 from aion_adk.executor import ADKAgentExecutor
 from aion_adk.extensions import ExtensionHeaders
-from aion_adk.gate import Gate
+from aion_adk.guarded_handler import GuardedHandler
 from aion_adk.handler import BridgeRequestHandler
 from aion_adk.heartbeat import Heartbeats
 from aion_adk.limit import RequestLimit
@@ -77,7 +77,7 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
         durable=services.durable,
         shutdown_grace=options.shutdown_grace,
     )
-    gate = Gate(handler, extensions=card.capabilities.extensions)
+    gate = GuardedHandler(handler, extensions=card.capabilities.extensions)
     return A2AApp(
         card=card,
         routes=[
@@ -163,11 +163,11 @@ def rest_routes(handler: RequestHandler, options: ServerOptions) -> list[BaseRou
 
 
 def front_end_routes(
-    handler: RequestHandler, card: AgentCard, options: ServerOptions, *, agent_name: str
+    handler: BridgeRequestHandler, card: AgentCard, options: ServerOptions, *, agent_name: str
 ) -> list[BaseRoute]:
     """Routes for clients of other protocols, before those of REST, which take every path."""
     # Clients of other protocols cannot activate extensions, so none is required of them.
-    turns = Turns(Gate(handler, extensions=()), CallContexts(options))
+    turns = Turns(GuardedHandler(handler, extensions=()), CallContexts(options))
     routes: list[BaseRoute] = []
     if options.agui:
         from aion_adk.endpoints.agui import AGUIEndpoint  # needs the extra `agui`

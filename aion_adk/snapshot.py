@@ -1,6 +1,7 @@
 """A task as its events change it."""
 
-from a2a.server.events import Event
+import copy
+
 from a2a.types import (
     Message,
     Task,
@@ -25,12 +26,6 @@ RUNNING_STATES = frozenset({TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE
 TaskEvent = Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 
 
-def copy_of(task: Task) -> Task:
-    copy = Task()
-    copy.CopyFrom(task)
-    return copy
-
-
 def state_name(task: Task) -> str:
     return TaskState.Name(task.status.state).removeprefix("TASK_STATE_")
 
@@ -38,13 +33,6 @@ def state_name(task: Task) -> str:
 def require_open(task: Task) -> None:
     if task.status.state in TERMINAL_STATES:
         raise UnsupportedOperationError(f"Task {task.id} is over: {state_name(task)}.")
-
-
-def as_update(event: Event) -> Event:
-    """A whole task as the change of its status, for a reader that has the task already."""
-    if not isinstance(event, Task):
-        return event
-    return TaskStatusUpdateEvent(task_id=event.id, context_id=event.context_id, status=event.status)
 
 
 def settled_state_of(event: TaskEvent) -> TaskState | None:
@@ -57,7 +45,7 @@ def settled_state_of(event: TaskEvent) -> TaskState | None:
 def updated(task: Task | None, event: TaskEvent) -> Task:
     """The task after `event`: changed in place, or new if the event is a whole one."""
     if isinstance(event, Task):
-        return copy_of(event)
+        return copy.deepcopy(event)
     if task is None:
         raise InvalidAgentResponseError("The first event of a run must be a Task or a Message.")
     if isinstance(event, TaskArtifactUpdateEvent):

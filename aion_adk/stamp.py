@@ -1,10 +1,13 @@
 """What the server alone decides of everything that leaves: ids, role, time, protected keys."""
 
+import copy
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from a2a.server.agent_execution import RequestContext
 from a2a.types import (
     Artifact,
     Message,
@@ -20,7 +23,19 @@ from google.protobuf.struct_pb2 import NULL_VALUE, Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from aion_adk.formats.canonical import declare_canonical_type
+from aion_adk.snapshot import add_to_history
 from aion_adk.values import drop_protected, is_protected, misfits_in, to_struct
+
+ADK_EXTENSION = "https://google.github.io/adk-docs/a2a/a2a-extension/"
+"""In a task's metadata: the task is written for ADK's own client, `RemoteA2aAgent`.
+
+That client reads the artifacts of a finished task and, if there are any, nothing else. Where the
+metadata does not name the extension it also repeats the last message of the history when a task
+goes on, a question that has been answered included.
+"""
+
+# The client cannot send the extension's header with a2a-sdk 1.x; it marks its parts with this.
+_USER_INPUT = "is_user_input"
 
 
 def new_id() -> str:
@@ -34,11 +49,15 @@ def now() -> Timestamp:
 
 def without_protected(message: Message) -> Message:
     """A copy whose metadata holds no key that only a server may set."""
-    copy = Message()
-    copy.CopyFrom(message)
-    _clean(copy)
-    _clean_parts(copy.parts)
-    return copy
+    cleaned = copy.deepcopy(message)
+    _clean(cleaned)
+    _clean_parts(cleaned.parts)
+    return cleaned
+
+
+def join_history(task: Task, message: Message) -> None:
+    """Adds an inbound message to the history of its task, unless it is there already."""
+    add_to_history(task, without_protected(message))
 
 
 def misfits_of(content: Message | Artifact) -> Iterator[Value]:
@@ -51,6 +70,37 @@ def misfits_of(content: Message | Artifact) -> Iterator[Value]:
             yield from misfits_in(part.data)
 
 
+def is_adk_client(context: RequestContext) -> bool:
+    if ADK_EXTENSION in context.requested_extensions:
+        return True
+    if context.current_task and ADK_EXTENSION in context.current_task.metadata.fields:
+        return True
+    message = context.message or Message()
+    return any(_USER_INPUT in part.metadata.fields for part in message.parts)
+
+
+ServerMetadata = Mapping[str, Any] | Callable[[RequestContext], Mapping[str, Any]]
+"""Stamped on everything that leaves, or a function of the request that returns it."""
+
+
+@dataclass(frozen=True)
+class Stamps:
+    """The server's options for everything that leaves, from which each request gets its stamp."""
+
+    metadata: ServerMetadata | None = None
+    canonical_types: bool = True
+
+    def of(self, context: RequestContext) -> "Stamp":
+        metadata = self.metadata(context) if callable(self.metadata) else self.metadata
+        return Stamp(
+            task_id=context.task_id or "",
+            context_id=context.context_id or "",
+            metadata=metadata,
+            canonical_types=self.canonical_types,
+            for_adk_client=is_adk_client(context),
+        )
+
+
 class Stamp:
     """Copies what an agent made and sets the fields that are the server's."""
 
@@ -61,9 +111,11 @@ class Stamp:
         context_id: str,
         metadata: Mapping[str, Any] | None = None,
         canonical_types: bool = True,
+        for_adk_client: bool = False,
     ) -> None:
         self.task_id = task_id
         self.context_id = context_id
+        self.for_adk_client = for_adk_client
         self._canonical_types = canonical_types
         self.metadata = to_struct(metadata) if metadata else None
 
@@ -86,8 +138,7 @@ class Stamp:
         return stamped
 
     def artifact(self, artifact: Artifact) -> Artifact:
-        stamped = Artifact()
-        stamped.CopyFrom(artifact)
+        stamped = copy.deepcopy(artifact)
         stamped.artifact_id = _unreserved(stamped.artifact_id) or new_id()
         _clean(stamped)
         _clean_parts(stamped.parts)
@@ -127,9 +178,11 @@ class Stamp:
             id=self.task_id,
             context_id=self.context_id,
             status=TaskStatus(state=TaskState.TASK_STATE_WORKING, timestamp=now()),
-            history=[without_protected(message)],
         )
+        join_history(task, message)
         self._stamp_metadata(task)
+        if self.for_adk_client:
+            task.metadata[ADK_EXTENSION] = True
         return task
 
     def _stamp_metadata(self, target: Message | Task | TaskStatusUpdateEvent) -> None:

@@ -1,5 +1,6 @@
 """Task stores: in memory with a bound, or in a database."""
 
+import copy
 import time
 import zlib
 from collections import OrderedDict
@@ -35,15 +36,16 @@ def _entry_of(task: Task) -> _Entry:
     return _Entry(time.monotonic(), state, packed, zlib.compress(content) if packed else content)
 
 
-class MemoryTaskStore(TaskStore):
+class ImmediateTaskStore(TaskStore):
+    """A store whose writes never wait: no cancellation can come between one and what follows."""
+
+
+class MemoryTaskStore(ImmediateTaskStore):
     """Keeps the newest tasks, as bytes; the oldest go first, by count and by age.
 
     A task at work is not counted out, so that it can be found while it runs. A terminal task
     stays as it is: to write to it is a ConcurrentTaskModificationError.
     """
-
-    at_once = True
-    """A write never waits, so that no cancellation can come between it and what follows."""
 
     def __init__(
         self,
@@ -119,8 +121,7 @@ class DurableTaskStore(TaskStore):
 def _durable(task: Task) -> Task:
     if not any(is_transitory(artifact.artifact_id) for artifact in task.artifacts):
         return task
-    durable = Task()
-    durable.CopyFrom(task)
+    durable = copy.deepcopy(task)
     kept = [item for item in task.artifacts if not is_transitory(item.artifact_id)]
     del durable.artifacts[:]
     durable.artifacts.extend(kept)

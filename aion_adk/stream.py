@@ -6,7 +6,7 @@ from google.genai import types
 
 from aion_adk.formats.canonical import CANONICAL_TYPE, CanonicalType
 from aion_adk.parts import ADK_THOUGHT, STREAM_DELTA, STREAM_DELTA_NAME, STREAM_THOUGHT
-from aion_adk.turn import DeltaEnd, Outgoing, SectionKey, TextDelta
+from aion_adk.turn import SectionKey, TextDelta
 from aion_adk.values import to_struct
 
 CHUNK_METADATA = to_struct({CANONICAL_TYPE: CanonicalType.TEXT_CHUNK})
@@ -22,14 +22,6 @@ def text_of(content: types.Content | None) -> str:
     """The text a caller may read: thoughts are left out."""
     parts = (content.parts or []) if content else []
     return "".join(part.text for part in parts if part.text and not part.thought)
-
-
-def outgoing_of(event: Event) -> list[Outgoing]:
-    """A chunk for a partial event, the end of its section for the whole one that repeats it."""
-    if event.partial:
-        text = text_of(event.content)
-        return [TextDelta(section_of(event), text)] if text else []
-    return [DeltaEnd(section_of(event))] if event.content and event.content.parts else []
 
 
 class DeltaSections:

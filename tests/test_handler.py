@@ -1,4 +1,5 @@
 import asyncio
+import copy
 from collections.abc import AsyncGenerator
 from math import inf, nan
 from typing import Any
@@ -31,9 +32,9 @@ from google.adk.events import Event
 from google.api.field_behavior_pb2 import FieldBehavior, field_behavior
 from google.protobuf.struct_pb2 import Value
 
-from aion_adk.admission import is_complete
+from aion_adk.handler import is_complete
 from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
-from aion_adk.snapshot import TERMINAL_STATES, copy_of
+from aion_adk.snapshot import TERMINAL_STATES
 from aion_adk.store import MemoryTaskStore
 from aion_adk.values import to_value
 from tests.agents import said
@@ -520,7 +521,7 @@ async def test_an_executor_that_ignores_its_cancellation_ends_canceled_and_block
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """F3"""
-    monkeypatch.setattr("aion_adk.run.SECONDS_TO_STOP", 0.05)
+    monkeypatch.setattr("aion_adk.registry.SECONDS_TO_STOP", 0.05)
     executor = Stubborn()
     handler = handler_of(executor)
     task = await ask(handler, "one", context_id="c", configuration=IMMEDIATELY)
@@ -596,7 +597,7 @@ async def test_a_task_ended_by_another_writer_stays_as_it_is() -> None:
     caller = asyncio.create_task(listen(handler, "one", context_id="c", message_id="m"))
     await held.has_begun("one")
     (task,) = (await store.list(ListTasksRequest(), call())).tasks
-    ended = copy_of(task)
+    ended = copy.deepcopy(task)
     ended.status.state = TaskState.TASK_STATE_REJECTED
     await store.save(ended, call())
     held.go.set()

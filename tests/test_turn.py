@@ -1,27 +1,24 @@
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from a2a.types import Message, Task
-
-from aion_adk import A2AInbox
-from aion_adk.turn import DeltaEnd, Outgoing, TextDelta, Turn
+from aion_adk.publisher import TurnQueue
+from aion_adk.turn import DeltaEnd, TextDelta, TurnOutput
 
 SAID = TextDelta(("agent", ""), "hello")
 
 
-def turn_to(delivered: list[Outgoing]) -> Turn:
-    async def deliver(item: Outgoing) -> None:
-        await asyncio.sleep(0)
-        delivered.append(item)
+class Delivered(list[TurnOutput]):
+    """Takes its time with each item."""
 
-    inbox = A2AInbox(task=Task(), message=Message(), metadata={}, headers={})
-    return Turn(inbox, task=Task(), deliver=deliver)
+    async def publish(self, item: TurnOutput) -> None:
+        await asyncio.sleep(0)
+        self.append(item)
 
 
 async def test_what_is_published_and_what_is_sent_leave_in_the_order_they_came() -> None:
     """E: one queue for helpers, threads and events."""
-    delivered: list[Outgoing] = []
-    turn = turn_to(delivered)
+    delivered = Delivered()
+    turn = TurnQueue(delivered, task_id="t")
     items = [TextDelta(("agent", ""), str(number)) for number in range(6)]
     turn.publish(items[0])
     await asyncio.to_thread(turn.publish, items[1])
@@ -34,8 +31,8 @@ async def test_what_is_published_and_what_is_sent_leave_in_the_order_they_came()
 
 async def test_a_closed_turn_takes_nothing_more() -> None:
     """E1"""
-    delivered: list[Outgoing] = []
-    turn = turn_to(delivered)
+    delivered = Delivered()
+    turn = TurnQueue(delivered, task_id="t")
     await turn.close()
     turn.publish(SAID)
     await asyncio.to_thread(turn.publish, SAID)
@@ -45,10 +42,10 @@ async def test_a_closed_turn_takes_nothing_more() -> None:
 
 def test_a_thread_that_outlives_the_server_can_go_on() -> None:
     """E: what it publishes then is dropped."""
-    delivered: list[Outgoing] = []
+    delivered = Delivered()
 
-    async def start() -> Turn:
-        return turn_to(delivered)
+    async def start() -> TurnQueue:
+        return TurnQueue(delivered, task_id="t")
 
     turn = asyncio.run(start())
     with ThreadPoolExecutor(1) as pool:
