@@ -46,13 +46,22 @@ def prompt_message(
 
 def question(call: types.FunctionCall) -> str:
     args = call.args or {}
-    if is_confirmation(call):
-        return _confirmation_question(call, args)
-    if call.name == INPUT:
-        return str(args.get("message") or "The agent needs your input.")
-    if call.name == CREDENTIAL:
-        return str(args.get("message") or "The agent needs your authorization.")
-    return f"{_call_as_text(call.name, args)} is waiting for its result."
+    if not is_confirmation(call):
+        if call.name == INPUT:
+            return str(args.get("message") or "The agent needs your input.")
+        if call.name == CREDENTIAL:
+            return str(args.get("message") or "The agent needs your authorization.")
+        return f"{_call_as_text(call.name, args)} is waiting for its result."
+    if call.name == CONFIRMATION:
+        tool = object_of(args, "originalFunctionCall")
+        name, hint = tool.get("name"), object_of(args, "toolConfirmation").get("hint")
+    else:
+        tool = object_of(args, "payload")
+        name, hint = tool.get("tool_name"), args.get("message")
+    lines = [str(hint)] if hint and not str(hint).startswith(_STOCK_HINT) else []
+    if name:
+        lines.append(f"Approve {_call_as_text(name, object_of(tool, 'args'))}?")
+    return "\n".join(lines)
 
 
 def how_to_answer(call: types.FunctionCall) -> str:
@@ -74,21 +83,6 @@ def how_to_answer(call: types.FunctionCall) -> str:
     if schema.get("type") in (None, "string"):
         return "Answer with text or JSON."
     return f"Answer with JSON for this schema: {json.dumps(schema, ensure_ascii=False)}"
-
-
-def _confirmation_question(call: types.FunctionCall, args: dict[str, Any]) -> str:
-    if call.name == CONFIRMATION:
-        tool = object_of(args, "originalFunctionCall")
-        hint = str(object_of(args, "toolConfirmation").get("hint") or "")
-        name = tool.get("name")
-    else:
-        tool = object_of(args, "payload")
-        hint = str(args.get("message") or "")
-        name = tool.get("tool_name")
-    lines = [] if hint.startswith(_STOCK_HINT) else [hint]
-    if name:
-        lines.append(f"Approve {_call_as_text(name, object_of(tool, 'args'))}?")
-    return "\n".join(filter(None, lines))
 
 
 def _call_as_text(name: str | None, args: dict[str, Any]) -> str:

@@ -128,19 +128,16 @@ def drop_protected(struct: struct_pb2.Struct) -> list[str]:
     dropped = [key for key in struct.fields if is_protected(key)]
     for key in dropped:
         del struct.fields[key]
-    for value in struct.fields.values():
-        dropped += _drop_in_value(value)
+    values = list(struct.fields.values())
+    for value in values:
+        match value.WhichOneof("kind"):
+            case "struct_value":
+                dropped += drop_protected(value.struct_value)
+            case "list_value":
+                values += value.list_value.values  # the loop goes on with these
+            case _:
+                pass
     return dropped
-
-
-def _drop_in_value(value: struct_pb2.Value) -> list[str]:
-    match value.WhichOneof("kind"):
-        case "struct_value":
-            return drop_protected(value.struct_value)
-        case "list_value":
-            return [key for item in value.list_value.values for key in _drop_in_value(item)]
-        case _:
-            return []
 
 
 def misfits_in(value: struct_pb2.Value, *, depth: int = _DEEPEST) -> Iterator[struct_pb2.Value]:
