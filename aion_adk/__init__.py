@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from aion_adk.app import A2AApp
-    from aion_adk.ask import ask_caller
     from aion_adk.card import build_agent_card
     from aion_adk.emit import (
+        ask_caller,
         emit_artifact,
         emit_data,
         emit_file,
@@ -63,7 +63,7 @@ _HOMES = {
     "ServerOptions": "options",
     "TaskFailed": "errors",
     "TaskRejected": "errors",
-    "ask_caller": "ask",
+    "ask_caller": "emit",
     "build_agent_card": "card",
     "emit_artifact": "emit",
     "emit_data": "emit",

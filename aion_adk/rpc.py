@@ -25,7 +25,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from aion_adk.sse import EventStream, frame
-from aion_adk.wire import plain_request, to_json
+from aion_adk.wire import to_json
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -115,8 +115,6 @@ async def _call_of(request: Request) -> _Call | None:
 def _parsed(
     params: dict[str, Any], kind: type[SendMessageRequest | SubscribeToTaskRequest]
 ) -> SendMessageRequest | SubscribeToTaskRequest | None:
-    if kind is SendMessageRequest and (request := plain_request(params)):
-        return request
     try:
         return ParseDict(params, kind(), ignore_unknown_fields=True)
     except ParseError:

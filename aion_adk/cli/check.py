@@ -16,13 +16,10 @@ from aion_adk.errors import LoadError
 from aion_adk.loader import find_agents
 from aion_adk.options import ServerOptions
 from aion_adk.server import app_of
+from aion_adk.snapshot import PAUSED_STATES
 from aion_adk.stamp import new_id
 
-_GOOD_STATES = (
-    TaskState.TASK_STATE_COMPLETED,
-    TaskState.TASK_STATE_INPUT_REQUIRED,
-    TaskState.TASK_STATE_AUTH_REQUIRED,
-)
+_GOOD_STATES = PAUSED_STATES | {TaskState.TASK_STATE_COMPLETED}
 _LONGEST_REPLY = 60
 _URL = "http://check.invalid"
 

@@ -16,14 +16,11 @@ from a2a.types import (
 from aion_adk.cli.downloads import save
 from aion_adk.cli.speech import Speech
 from aion_adk.cli.view import View
-from aion_adk.delta import is_thought_delta, is_transitory
-from aion_adk.parts import FUNCTION_CALL, adk_type_of
+from aion_adk.parts import FUNCTION_CALL, adk_type_of, is_thought_delta, is_transitory
+from aion_adk.snapshot import PAUSED_STATES, RUNNING_STATES
 from aion_adk.values import to_plain
 
 COMPLETED, FAILED, WAITING, NO_ANSWER = 0, 1, 3, 4
-
-_WAITING_STATES = (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
-_RUNNING_STATES = (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING)
 
 
 class Transcript:
@@ -44,9 +41,9 @@ class Transcript:
     def exit_code(self) -> int:
         if self._answered or self.state == TaskState.TASK_STATE_COMPLETED:
             return COMPLETED
-        if self.state in _WAITING_STATES:
+        if self.state in PAUSED_STATES:
             return WAITING
-        return NO_ANSWER if self.state in (*_RUNNING_STATES, 0) else FAILED
+        return NO_ANSWER if self.state in (*RUNNING_STATES, 0) else FAILED
 
     def show(self, frame: StreamResponse) -> None:
         match frame.WhichOneof("payload"):
@@ -74,7 +71,7 @@ class Transcript:
 
     def _task(self, task: Task) -> None:
         self.task_id, self.context_id = task.id, task.context_id
-        if task.status.state not in _RUNNING_STATES:
+        if task.status.state not in RUNNING_STATES:
             for artifact in task.artifacts:
                 if artifact.artifact_id not in self._shown:
                     self._shown.add(artifact.artifact_id)

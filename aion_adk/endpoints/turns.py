@@ -17,7 +17,6 @@ from a2a.types import (
     Role,
     SendMessageRequest,
     Task,
-    TaskState,
     TaskStatusUpdateEvent,
 )
 from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError
@@ -27,14 +26,13 @@ from aion_adk.client_side import CLIENT_SIDE, client_side_of
 from aion_adk.formats.narration import A2AEvent
 from aion_adk.formats.request import Asked, RequestError
 from aion_adk.formats.tools import ToolCall, tool_calls_of
+from aion_adk.snapshot import PAUSED_STATES, RUNNING_STATES
 
 logger = logging.getLogger(__name__)
 
 CONTEXT_HEADER = "X-A2A-Context-Id"
 TASK_HEADER = "X-A2A-Task-Id"
 
-_WAITING_STATES = (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
-_WORKING_STATES = (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING)
 _MOST_WAITING = 100
 _IN_A_HEADER = re.compile("[!-~]+")
 
@@ -92,7 +90,7 @@ class Turns:
         if not context_id and not asked.results:
             return None
         found: list[Task] = []
-        for state in _WAITING_STATES:
+        for state in sorted(PAUSED_STATES):
             params = ListTasksRequest(
                 context_id=context_id, status=state, page_size=_MOST_WAITING, history_length=0
             )
@@ -158,13 +156,13 @@ def _is_given_up(asked: Asked, pending: dict[str, ToolCall]) -> bool:
 def ends_turn(event: A2AEvent) -> bool:
     match event:
         case Task() | TaskStatusUpdateEvent():
-            return event.status.state not in _WORKING_STATES
+            return event.status.state not in RUNNING_STATES
         case _:
             return isinstance(event, Message)
 
 
 def is_waiting(task: Task) -> bool:
-    return task.status.state in _WAITING_STATES
+    return task.status.state in PAUSED_STATES
 
 
 def ids_of(answer: A2AEvent) -> dict[str, str]:

@@ -5,12 +5,11 @@ results to the last. Nothing that was said is lost, and compacting twice changes
 """
 
 import copy
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from aion_adk.values import object_of
+from aion_adk.values import json_object, object_of
 
 SeedEvent = dict[str, Any]
 
@@ -180,18 +179,11 @@ def _whole_call(known: _Call) -> dict[str, Any]:
 
 
 def _object_in(texts: list[str]) -> dict[str, Any] | None:
-    joined = _parsed("".join(texts)) if texts else None
+    joined = json_object("".join(texts)) if texts else None
     if joined is not None:
         return joined
-    return next((found for text in reversed(texts) if (found := _parsed(text)) is not None), None)
-
-
-def _parsed(text: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return None
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+    objects = map(json_object, reversed(texts))
+    return next((found for found in objects if found is not None), None)
 
 
 def _deep(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from a2a.types import (
 )
 from google.protobuf.struct_pb2 import Struct
 
-from aion_adk.delta import is_thought_delta, is_transitory
 from aion_adk.formats.canonical import CanonicalType, canonical_type_of
 from aion_adk.formats.said import (
     Answered,
@@ -51,7 +50,10 @@ from aion_adk.parts import (
     TOOL_RESULTS,
     adk_type_of,
     is_prompt,
+    is_thought_delta,
+    is_transitory,
 )
+from aion_adk.snapshot import PAUSED_STATES
 from aion_adk.values import object_of, to_dict
 
 A2AEvent = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
@@ -61,7 +63,6 @@ INCOMPLETE = "The stream ended before the task did."
 
 _TOLD = (FUNCTION_CALL, FUNCTION_RESPONSE, STATE_DELTA)
 _CUT = "MAX_TOKENS"
-_WAITING = (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
 
 
 class Narrator:
@@ -129,7 +130,7 @@ class Narrator:
             case TaskState.TASK_STATE_COMPLETED:
                 told = self._tell(message, last=True) if message else []
                 return [*told, *self._end(Finished(usage, _was_cut(metadata)))]
-            case state if state in _WAITING:
+            case state if state in PAUSED_STATES:
                 return self._pause(status, usage)
             case TaskState.TASK_STATE_CANCELED:
                 return self._end(Canceled())

@@ -1,6 +1,5 @@
 """What a client of another protocol asks for, in A2A's terms."""
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,7 +7,7 @@ from a2a.types import Message, Part
 
 from aion_adk.errors import BridgeError
 from aion_adk.parts import ADK_TYPE, FUNCTION_CALL, FUNCTION_RESPONSE
-from aion_adk.values import object_of, to_struct, to_value
+from aion_adk.values import decoded_json, object_of, to_struct, to_value
 
 
 class RequestError(BridgeError):
@@ -53,24 +52,15 @@ class Asked:
 
 def result_part(call_id: str, name: str, output: Any) -> Part:
     """The result of a call as ADK spells it; text that is a JSON object is taken as one."""
-    response = dict(object_of(_decoded(output))) or {"result": output}
+    response = dict(object_of(decoded_json(output))) or {"result": output}
     data = {"id": call_id, "name": name, "response": response}
     return _adk_part({key: value for key, value in data.items() if value}, FUNCTION_RESPONSE)
 
 
 def call_part(call_id: str, name: str, arguments: str) -> Part:
-    args = dict(object_of(_decoded(arguments)))
+    args = dict(object_of(decoded_json(arguments)))
     return _adk_part({"id": call_id, "name": name, "args": args}, FUNCTION_CALL)
 
 
 def _adk_part(data: dict[str, Any], kind: str) -> Part:
     return Part(data=to_value(data), metadata=to_struct({ADK_TYPE: kind}))
-
-
-def _decoded(value: Any) -> Any:
-    if not isinstance(value, str) or not value.lstrip().startswith("{"):
-        return value
-    try:
-        return json.loads(value)
-    except ValueError:
-        return value

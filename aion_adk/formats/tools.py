@@ -19,7 +19,7 @@ from aion_adk.parts import (
     TOOL_CALLS,
     TOOL_RESULTS,
 )
-from aion_adk.values import to_dict, to_plain
+from aion_adk.values import to_dict, to_plain, unwrapped
 
 Arguments = dict[str, Any] | str
 
@@ -114,8 +114,7 @@ def _adk_result(result: dict[str, Any]) -> ToolResult:
     if isinstance(output, dict):
         response = cast("dict[str, Any]", output)
         failed = "error" in response
-        # ADK wraps whatever a tool returns that is no dict.
-        output = response["result"] if response.keys() == {"result"} else response
+        output = unwrapped(response)
     return ToolResult(str(result.get("id") or name), name, output, failed=failed)
 
 
