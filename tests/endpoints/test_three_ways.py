@@ -7,11 +7,11 @@ import httpx
 import pytest
 from google.adk.agents import BaseAgent
 
-from aion_adk.formats.agui.fold import fold
 from aion_adk.formats.narration import messages_of_turn
 from aion_adk.formats.voices import speech_of
 from tests.endpoints.conversations import Hello, locating_agent, weather_agent
 from tests.endpoints.test_openai_chat import openai_client
+from tests.formats.fold import fold
 from tests.serving import send, serving, stream
 
 AGENTS = [lambda: Hello(name="hello"), weather_agent, locating_agent]

@@ -9,10 +9,9 @@ from ag_ui.core import Event
 from pydantic import TypeAdapter
 
 from aion_adk.formats.agui.encoder import AGUIEncoder
-from aion_adk.formats.agui.fold import fold
-from aion_adk.formats.agui.history import task_to_messages
 from aion_adk.formats.narration import A2AEvent
 from aion_adk.outbound import data_part
+from tests.formats.fold import fold
 from tests.formats.streams import (
     WORKING,
     artifact,
@@ -341,18 +340,4 @@ def test_the_words_that_ask_a_person_are_not_told_for_a_tool_that_a_program_runs
         *IN_STEP,
         *ONE_CALL,
         *FINISHED,
-    ]
-
-
-def test_a_stored_task_is_the_messages_of_a_thread() -> None:
-    task = started(TaskState.TASK_STATE_COMPLETED)
-    task.history.append(message(text("Look"), tool_call("a", x=1), message_id="m1"))
-    task.history.append(message(tool_result("a", {"ok": 1}), message_id="m2"))
-    task.status.message.CopyFrom(message(text("Done"), message_id="m3"))
-    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}
-    assert task_to_messages(task) == [
-        {"id": "u1", "role": "user", "content": "hi"},
-        {"id": "m1", "role": "assistant", "content": "Look", "toolCalls": [call]},
-        {"id": "m2:a", "role": "tool", "toolCallId": "a", "content": '{"ok": 1}'},
-        {"id": "m3", "role": "assistant", "content": "Done"},
     ]

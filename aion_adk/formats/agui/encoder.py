@@ -1,12 +1,12 @@
 """A turn as AG-UI events: plain dictionaries in wire form, absent fields left out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from a2a.types import TaskState
+from a2a.types import Part, TaskState
 from typing_extensions import override
 
-from aion_adk.formats.agui.history import ARTIFACT, Record, shown_content
+from aion_adk.formats import media
 from aion_adk.formats.canonical import CANONICAL_TYPE, CanonicalType
 from aion_adk.formats.encoder import Encoder
 from aion_adk.formats.narration import Narrator
@@ -31,10 +31,13 @@ from aion_adk.formats.said import (
 )
 from aion_adk.formats.tools import ToolCall
 from aion_adk.formats.usage import agui_usage
+from aion_adk.values import list_of, to_plain
 
 AGUIEvent = dict[str, Any]
+AGUIMessage = dict[str, Any]
 
 PROTOCOL_VERSION = "1.0"
+ARTIFACT = "a2a.artifact"
 
 
 class AGUIEncoder(Encoder):
@@ -215,3 +218,60 @@ def _canonical(kind: CanonicalType) -> dict[str, Any]:
 
 def _escaped(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
+
+
+class Record:
+    """The messages of a turn, written down as each of them is whole."""
+
+    def __init__(self) -> None:
+        self.messages: list[AGUIMessage] = []
+        self._parents: dict[str, str] = {}
+
+    def hear(self, said: Said) -> None:
+        match said:
+            case SpeechEnded(id, text, thought):
+                self._message(id, "reasoning" if thought else "assistant")["content"] = text
+            case CallStarted(id, _, parent_id):
+                self._parents[id] = parent_id
+            case CallEnded(call):
+                parent = self._message(self._parents.get(call.id, call.id), "assistant")
+                parent.setdefault("toolCalls", []).append(_tool_call(call))
+            case Answered(message_id, result):
+                message = self._message(message_id, "tool")
+                message.update(toolCallId=result.id, content=result.text)
+            case Shown(id, name, parts, append):
+                self._show(id, name, parts, append=append)
+            case _:
+                pass
+
+    def _show(self, message_id: str, name: str, parts: list[Part], *, append: bool) -> None:
+        message = self._message(message_id, "activity")
+        before = list_of(message.get("content"), "parts") if append else []
+        shown = [*before, *shown_content(parts)]
+        message.update(activityType=ARTIFACT, content={"name": name, "parts": shown})
+
+    def _message(self, message_id: str, role: str) -> AGUIMessage:
+        found = [message for message in self.messages if message["id"] == message_id]
+        if not found:
+            found = [{"id": message_id, "role": role}]
+            self.messages += found
+        return found[0]
+
+
+def shown_content(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    return [_shown_part(part) for part in parts]
+
+
+def _shown_part(part: Part) -> dict[str, Any]:
+    match part.WhichOneof("content"):
+        case "data":
+            return {"type": "data", "data": to_plain(part.data)}
+        case "raw" | "url":
+            return media.to_agui_content(part)
+        case _:
+            return {"type": "text", "text": part.text}
+
+
+def _tool_call(call: ToolCall) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments_json}
+    return {"id": call.id, "type": "function", "function": function}
