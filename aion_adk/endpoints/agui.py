@@ -49,7 +49,7 @@ class AGUIEndpoint:
             body = error_body(f"There is no agent {agent} here.", code="agent_not_found")
             return JSONResponse(body, status_code=404)
         given = read_request(await request.json())
-        call = self._turns.call(request, asked=given.asked, extensions=[TOOL_ACTIVITY, THOUGHTS])
+        call = self._turns.call(request, turn=given.turn, extensions=[TOOL_ACTIVITY, THOUGHTS])
         events = self._events(given, call)
         first = await anext(events, None)
         stream = _frames(given, rejoined(first, events)) if first else _silent_run(given)
@@ -59,14 +59,14 @@ class AGUIEndpoint:
         self, given: AGUIRequest, call: ServerCallContext
     ) -> AsyncGenerator[A2AEvent, None]:
         """The A2A events of the run; none for a run in which nobody says anything."""
-        if given.asked.is_empty:
+        if given.turn.is_empty:
             return
         if given.abandons:
             async for event in self._abandon(given, call):
                 yield event
             return
         message = await self._turns.message_for(
-            given.asked, call, message_id=given.run_id, context_id=given.thread_id
+            given.turn, call, message_id=given.run_id, context_id=given.thread_id
         )
         task_id, over = "", False
         try:
@@ -82,7 +82,7 @@ class AGUIEndpoint:
     async def _abandon(
         self, given: AGUIRequest, call: ServerCallContext
     ) -> AsyncGenerator[A2AEvent, None]:
-        waiting = await self._turns.waiting_task(given.asked, call, context_id=given.thread_id)
+        waiting = await self._turns.waiting_task(given.turn, call, context_id=given.thread_id)
         if waiting is None:
             raise RequestError("No task waits for what was cancelled.", param="resume")
         await self._turns.cancel(waiting.id, call)
@@ -98,9 +98,9 @@ async def _frames(
         run_id=given.run_id,
         protocol_version=given.protocol_version,
         interrupts=given.interrupts,
-        client_tools=given.asked.tool_names,
+        client_tools=given.turn.tool_names,
         messages=given.messages,
-        state=given.asked.state,
+        state=given.turn.state,
     )
     async with aclosing(told(encoder, events)) as items:
         async for item in items:

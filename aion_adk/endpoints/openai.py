@@ -60,9 +60,9 @@ class OpenAIEndpoint:
         if given.model != self._model:
             return unknown_model(given.model)
         wanted: Collection[str] = [TOOL_ACTIVITY, *([THOUGHTS] if given.include_reasoning else [])]
-        call = self._turns.call(request, asked=given.asked, extensions=wanted)
+        call = self._turns.call(request, turn=given.turn, extensions=wanted)
         message = await self._turns.message_for(
-            given.asked,
+            given.turn,
             call,
             message_id=request.headers.get("idempotency-key") or new_id(),
             context_id=given.context_id or request.headers.get(CONTEXT_HEADER, ""),
@@ -79,7 +79,7 @@ class OpenAIEndpoint:
             completion_id=_completion_id(),
             model=self._model,
             created=int(time.time()),
-            client_tools=given.asked.tool_names,
+            client_tools=given.turn.tool_names,
         )
         status = 500 if "error" in completion else 200
         return JSONResponse(completion, status_code=status, headers=ids_of(answer))
@@ -92,7 +92,7 @@ class OpenAIEndpoint:
             model=self._model,
             created=int(time.time()),
             include_usage=given.include_usage,
-            client_tools=given.asked.tool_names,
+            client_tools=given.turn.tool_names,
         )
         async with aclosing(told(encoder, events)) as chunks:
             async for chunk in chunks:

@@ -34,7 +34,7 @@ class ResponsesEndpoint:
         given = read_request(await request.json())
         if given.model != self._model:
             return unknown_model(given.model)
-        call = self._turns.call(request, asked=given.asked, extensions=[TOOL_ACTIVITY, THOUGHTS])
+        call = self._turns.call(request, turn=given.turn, extensions=[TOOL_ACTIVITY, THOUGHTS])
         message = await self._message(given, request, call)
         if not given.stream:
             answer = await self._turns.answer(message, call)
@@ -44,7 +44,7 @@ class ResponsesEndpoint:
                 model=self._model,
                 created=_time_of(answer),
                 echo=given.echo,
-                client_tools=given.asked.tool_names,
+                client_tools=given.turn.tool_names,
             )
             return JSONResponse(response, headers=ids_of(answer))
         events = self._turns.events(message, call)
@@ -75,7 +75,7 @@ class ResponsesEndpoint:
             previous = await self._previous(given.previous_response_id, call)
         context_id = given.context_id or request.headers.get(CONTEXT_HEADER, "")
         return await self._turns.message_for(
-            given.asked,
+            given.turn,
             call,
             message_id=request.headers.get("idempotency-key") or new_id(),
             context_id=previous.context_id if previous else context_id,
@@ -97,7 +97,7 @@ class ResponsesEndpoint:
             model=self._model,
             created=int(time.time()),
             echo=given.echo,
-            client_tools=given.asked.tool_names,
+            client_tools=given.turn.tool_names,
         )
         async with aclosing(told(encoder, events)) as items:
             async for item in items:

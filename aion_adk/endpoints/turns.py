@@ -23,9 +23,9 @@ from a2a.types import (
 from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError
 from starlette.requests import Request
 
-from aion_adk.client_side import CLIENT_SIDE, client_side_of
+from aion_adk.client_side import CLIENT_SIDE, client_side
 from aion_adk.formats.narration import A2AEvent
-from aion_adk.formats.request import Asked, RequestError
+from aion_adk.formats.request import ClientTurn, RequestError
 from aion_adk.formats.tools import ToolCall, tool_calls_of
 
 logger = logging.getLogger(__name__)
@@ -48,18 +48,23 @@ class Turns:
         self._canceling: set[asyncio.Task[None]] = set()
 
     def call(
-        self, request: Request, *, asked: Asked | None = None, extensions: Collection[str] = ()
+        self, request: Request, *, turn: ClientTurn | None = None, extensions: Collection[str] = ()
     ) -> ServerCallContext:
         """The call as on the A2A routes, with what the client brings along."""
         call = self._calls.build(request)
         call.requested_extensions = call.requested_extensions | set(extensions)
-        if asked:
-            call.state[CLIENT_SIDE] = client_side_of(asked)
+        if turn:
+            call.state[CLIENT_SIDE] = client_side(
+                tools=turn.tools,
+                instructions=turn.instructions,
+                state=turn.state,
+                history=turn.history,
+            )
         return call
 
     async def message_for(
         self,
-        asked: Asked,
+        turn: ClientTurn,
         call: ServerCallContext,
         *,
         message_id: str,
@@ -67,15 +72,15 @@ class Turns:
         waiting: Task | None = None,
     ) -> Message:
         """The message to send: to the task that waits for it, or to a new one."""
-        waiting = waiting or await self.waiting_task(asked, call, context_id=context_id)
+        waiting = waiting or await self.waiting_task(turn, call, context_id=context_id)
         pending = _pending_of(waiting)
-        if waiting and _is_given_up(asked, pending):
+        if waiting and _is_given_up(turn, pending):
             await self.cancel(waiting.id, call)
             waiting, pending = None, {}
-        results = [part for call_id, part in asked.results.items() if call_id in pending]
-        parts = [*results, *asked.spoken]
+        results = [part for call_id, part in turn.results.items() if call_id in pending]
+        parts = [*results, *turn.user_parts]
         if not parts:
-            unknown = ", ".join(asked.results)
+            unknown = ", ".join(turn.results)
             raise RequestError(f"No task waits for the result of {unknown}.")
         return Message(
             message_id=message_id,
@@ -86,10 +91,10 @@ class Turns:
         )
 
     async def waiting_task(
-        self, asked: Asked, call: ServerCallContext, *, context_id: str
+        self, turn: ClientTurn, call: ServerCallContext, *, context_id: str
     ) -> Task | None:
         """The task that waits for these results, or for anything in this context."""
-        if not context_id and not asked.results:
+        if not context_id and not turn.results:
             return None
         found: list[Task] = []
         for state in _WAITING_STATES:
@@ -97,12 +102,12 @@ class Turns:
                 context_id=context_id, status=state, page_size=_MOST_WAITING, history_length=0
             )
             for task in (await self._handler.on_list_tasks(params, call)).tasks:
-                if context_id or asked.results.keys() & _pending_of(task).keys():
+                if context_id or turn.results.keys() & _pending_of(task).keys():
                     found.append(task)
         if len(found) > 1 and not context_id:
             # Not every model gives its calls ids of their own: the others may be other callers'.
             raise RequestError(
-                f"Several tasks wait for the result of {', '.join(asked.results)}:"
+                f"Several tasks wait for the result of {', '.join(turn.results)}:"
                 f" name the conversation in the header {CONTEXT_HEADER}."
             )
         return found[0] if found else None
@@ -149,10 +154,10 @@ def _pending_of(task: Task | None) -> dict[str, ToolCall]:
     return {call.id: call for call in calls if call.long_running}
 
 
-def _is_given_up(asked: Asked, pending: dict[str, ToolCall]) -> bool:
+def _is_given_up(turn: ClientTurn, pending: dict[str, ToolCall]) -> bool:
     """Whether the user speaks on although the client's own tools were asked for results."""
     names = {call.name for call in pending.values()}
-    return bool(names) and names <= set(asked.tool_names) and not asked.results.keys() & pending
+    return bool(names) and names <= set(turn.tool_names) and not turn.results.keys() & pending
 
 
 def ends_turn(event: A2AEvent) -> bool:
