@@ -199,6 +199,12 @@ def test_a_request_that_asks_for_what_is_not_served_says_so() -> None:
         read_agui({"runId": "r", "messages": []})
 
 
+def test_a_file_of_the_older_agui_dialect_that_cannot_be_read_is_an_error_of_the_request() -> None:
+    broken = {"type": "binary", "mimeType": "text/plain", "data": "a"}
+    with pytest.raises(RequestError, match="base64"):
+        agui(with_ids([{"role": "user", "content": [broken]}]))
+
+
 def test_a_response_id_names_the_turn_of_the_task() -> None:
     task = started()
     first = response_id_of(task)

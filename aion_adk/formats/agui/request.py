@@ -47,6 +47,8 @@ def read_request(body: object) -> AGUIRequest:
         raise RequestError(
             f"Not a RunAgentInput: {where}: {problem['msg']}", param=where
         ) from error
+    except media.ContentError as error:
+        raise RequestError(str(error), param="messages") from error
     messages = [message.model_dump(by_alias=True, mode="json") for message in given.messages]
     resume = [entry.model_dump(by_alias=True, mode="json") for entry in given.resume or []]
     turn = client_turn(
