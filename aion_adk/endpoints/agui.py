@@ -5,6 +5,7 @@ from contextlib import aclosing
 from typing import Any
 
 from a2a.server.context import ServerCallContext
+from a2a.server.events import Event
 from a2a.types import AgentCard, Task, TaskStatusUpdateEvent
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -17,7 +18,6 @@ from aion_adk.endpoints.turns import Turns, ends_turn
 from aion_adk.formats.agui.capabilities import capabilities_of
 from aion_adk.formats.agui.encoder import AGUIEncoder
 from aion_adk.formats.agui.request import AGUIRequest, read_request
-from aion_adk.formats.narration import A2AEvent
 from aion_adk.formats.request import RequestError
 from aion_adk.sse import EventStream
 
@@ -57,7 +57,7 @@ class AGUIEndpoint:
 
     async def _events(
         self, given: AGUIRequest, call: ServerCallContext
-    ) -> AsyncGenerator[A2AEvent, None]:
+    ) -> AsyncGenerator[Event, None]:
         """The A2A events of the run; none for a run in which nobody says anything."""
         if given.turn.is_empty:
             return
@@ -81,7 +81,7 @@ class AGUIEndpoint:
 
     async def _abandon(
         self, given: AGUIRequest, call: ServerCallContext
-    ) -> AsyncGenerator[A2AEvent, None]:
+    ) -> AsyncGenerator[Event, None]:
         waiting = await self._turns.waiting_task(given.turn, call, context_id=given.thread_id)
         if waiting is None:
             raise RequestError("No task waits for what was cancelled.", param="resume")
@@ -91,7 +91,7 @@ class AGUIEndpoint:
 
 
 async def _frames(
-    given: AGUIRequest, events: AsyncGenerator[A2AEvent, None]
+    given: AGUIRequest, events: AsyncGenerator[Event, None]
 ) -> AsyncGenerator[str, None]:
     encoder = AGUIEncoder(
         thread_id=given.thread_id,

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 from typing import Any
 
+from a2a.server.events import Event
 from a2a.types import Message, Task
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -19,7 +20,6 @@ from aion_adk.endpoints.openai_errors import openai_guarded, unknown_model
 from aion_adk.endpoints.responses import ResponsesEndpoint
 from aion_adk.endpoints.telling import json_frame, rejoined, told
 from aion_adk.endpoints.turns import CONTEXT_HEADER, Turns, ids_of
-from aion_adk.formats.narration import A2AEvent
 from aion_adk.formats.openai_chat.encoder import ChatEncoder, completion_of
 from aion_adk.formats.openai_chat.request import ChatRequest, read_request
 from aion_adk.sse import EventStream
@@ -85,7 +85,7 @@ class OpenAIEndpoint:
         return JSONResponse(completion, status_code=status, headers=ids_of(answer))
 
     async def _frames(
-        self, given: ChatRequest, events: AsyncGenerator[A2AEvent, None]
+        self, given: ChatRequest, events: AsyncGenerator[Event, None]
     ) -> AsyncGenerator[str, None]:
         encoder = ChatEncoder(
             completion_id=_completion_id(),

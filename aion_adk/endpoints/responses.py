@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from a2a.server.context import ServerCallContext
+from a2a.server.events import Event
 from a2a.types import Message, Task
 from a2a.utils.errors import TaskNotFoundError
 from starlette.requests import Request
@@ -14,7 +15,6 @@ from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY
 from aion_adk.endpoints.openai_errors import unknown_model, unknown_response
 from aion_adk.endpoints.telling import json_frame, rejoined, told
 from aion_adk.endpoints.turns import CONTEXT_HEADER, Turns, ids_of, is_waiting
-from aion_adk.formats.narration import A2AEvent
 from aion_adk.formats.openai_responses.encoder import ResponsesEncoder, response_of
 from aion_adk.formats.openai_responses.ids import response_id_of, task_at, task_id_of
 from aion_adk.formats.openai_responses.request import ResponsesRequest, read_request
@@ -90,7 +90,7 @@ class ResponsesEndpoint:
             raise RequestError(text, param="previous_response_id") from error
 
     async def _frames(
-        self, given: ResponsesRequest, first: A2AEvent, events: AsyncGenerator[A2AEvent, None]
+        self, given: ResponsesRequest, first: Event, events: AsyncGenerator[Event, None]
     ) -> AsyncGenerator[str, None]:
         encoder = ResponsesEncoder(
             response_id=response_id_of(first),

@@ -5,14 +5,15 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
+from a2a.server.events import Event
+
 from aion_adk.endpoints.errors import text_for_caller
 from aion_adk.formats.encoder import Encoded, Encoder
-from aion_adk.formats.narration import A2AEvent
 from aion_adk.sse import frame
 
 
 async def told(
-    encoder: Encoder, events: AsyncGenerator[A2AEvent, None]
+    encoder: Encoder, events: AsyncGenerator[Event, None]
 ) -> AsyncGenerator[Encoded, None]:
     """What the encoder makes of the events; a client that reads on always reads an end."""
     try:

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing, suppress
 
 from a2a.server.context import ServerCallContext
+from a2a.server.events import Event
 from a2a.server.request_handlers.request_handler import RequestHandler
 from a2a.server.routes.common import ServerCallContextBuilder
 from a2a.types import (
@@ -24,7 +25,6 @@ from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError
 from starlette.requests import Request
 
 from aion_adk.client_side import CLIENT_SIDE, client_side
-from aion_adk.formats.narration import A2AEvent
 from aion_adk.formats.request import ClientTurn, RequestError
 from aion_adk.formats.tools import ToolCall, tool_calls_of
 
@@ -114,7 +114,7 @@ class Turns:
 
     async def events(
         self, message: Message, call: ServerCallContext
-    ) -> AsyncGenerator[A2AEvent, None]:
+    ) -> AsyncGenerator[Event, None]:
         request = SendMessageRequest(message=message)
         stream = self._handler.on_message_send_stream(request, call)
         async with aclosing(stream):
@@ -160,7 +160,7 @@ def _is_given_up(turn: ClientTurn, pending: dict[str, ToolCall]) -> bool:
     return bool(names) and names <= set(turn.tool_names) and not turn.results.keys() & pending
 
 
-def ends_turn(event: A2AEvent) -> bool:
+def ends_turn(event: Event) -> bool:
     match event:
         case Task() | TaskStatusUpdateEvent():
             return event.status.state not in _WORKING_STATES
@@ -172,7 +172,7 @@ def is_waiting(task: Task) -> bool:
     return task.status.state in _WAITING_STATES
 
 
-def ids_of(answer: A2AEvent) -> dict[str, str]:
+def ids_of(answer: Event) -> dict[str, str]:
     """Headers that tell a client which conversation and task its answer is part of."""
     task_id = answer.id if isinstance(answer, Task) else answer.task_id
     ids = {CONTEXT_HEADER: answer.context_id, TASK_HEADER: task_id}

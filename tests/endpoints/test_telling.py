@@ -3,10 +3,10 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
+from a2a.server.events import Event as A2AEvent
 
 from aion_adk.endpoints.telling import Encoder, told
 from aion_adk.formats.agui.encoder import AGUIEncoder
-from aion_adk.formats.narration import A2AEvent
 from aion_adk.formats.openai_chat.encoder import ChatEncoder
 from aion_adk.formats.openai_responses.encoder import ResponsesEncoder
 from tests.formats.streams import delta, started

@@ -8,7 +8,7 @@ import pytest
 from google.adk.agents import BaseAgent
 
 from aion_adk.formats.narration import messages_of_turn
-from aion_adk.formats.voices import speech_of
+from aion_adk.formats.speech import message_text
 from tests.endpoints.conversations import Hello, locating_agent, weather_agent
 from tests.endpoints.test_openai_chat import openai_client
 from tests.formats.fold import fold
@@ -32,10 +32,10 @@ async def agui_events(url: str, body: dict[str, Any]) -> list[dict[str, Any]]:
 async def spoken_over_a2a(agent: BaseAgent, *, streaming: bool) -> list[str]:
     async with serving(agent, tool_activity=True) as url:
         if not streaming:
-            return [speech_of(message) for message in messages_of_turn(await send(url, "hi"))]
+            return [message_text(message) for message in messages_of_turn(await send(url, "hi"))]
         frames = await stream(url, "hi")
     statuses = [frame.status_update.status for frame in frames]
-    return [speech_of(status.message) for status in statuses if status.HasField("message")]
+    return [message_text(status.message) for status in statuses if status.HasField("message")]
 
 
 async def spoken_over_agui(agent: BaseAgent) -> list[str]:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from a2a.server.events import Event as A2AEvent
 from a2a.types import Part, TaskState
 from ag_ui.core import Event
 from pydantic import TypeAdapter
 
 from aion_adk.formats.agui.encoder import AGUIEncoder
-from aion_adk.formats.narration import A2AEvent
 from aion_adk.outbound import data_part
 from tests.formats.fold import fold
 from tests.formats.streams import (

@@ -5,16 +5,15 @@ The first turn of a task has the id `resp_<task id>`, the second `resp_<task id>
 
 import re
 
+from a2a.server.events import Event
 from a2a.types import Message, Role, Task, TaskState
-
-from aion_adk.formats.narration import A2AEvent
 
 PREFIX = "resp_"
 
 _TURN = re.compile(r"[1-9][0-9]{0,8}")
 
 
-def response_id_of(answer: A2AEvent) -> str:
+def response_id_of(answer: Event) -> str:
     """The id of the response that the latest turn of the task is."""
     if isinstance(answer, Message):
         return f"{PREFIX}{answer.message_id}"
