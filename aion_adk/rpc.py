@@ -5,7 +5,6 @@ A call that is not plainly well formed is a2a-sdk's too, so that there is one se
 
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -27,8 +26,6 @@ from starlette.responses import Response
 from aion_adk.sse import EventStream, frame
 from aion_adk.wire import plain_request, to_json
 
-Endpoint = Callable[[Request], Awaitable[Response]]
-
 _PARAMS = {
     "SendMessage": SendMessageRequest,
     "SendStreamingMessage": SendMessageRequest,
@@ -39,6 +36,8 @@ _MEMBERS = frozenset({"jsonrpc", "id", "method", "params"})
 
 @dataclass(frozen=True)
 class _Call:
+    """A call that is answered here; it encodes its own answer or stream."""
+
     id: str | int
     method: str
     params: SendMessageRequest | SubscribeToTaskRequest
@@ -47,12 +46,30 @@ class _Call:
     def opening(self) -> str:
         return f'{{"jsonrpc":"2.0","id":{json.dumps(self.id)},"result":'
 
+    def result(self, event: Event) -> str:
+        return f"{self.opening}{to_json(event)}}}"
+
+    def event_frames(self, event: Event) -> list[str]:
+        return [frame(self.result(event))]
+
+    def end_frames(self) -> list[str]:
+        return []
+
+    def error_frames(self, error: Exception) -> list[str]:
+        if not isinstance(error, A2AError):
+            raise error
+        return [frame(_error(self.id, error), event="error")]
+
 
 class JsonRpc:
     """The endpoint of one agent; `others` answers every call that is not answered here."""
 
     def __init__(
-        self, handler: RequestHandler, contexts: ServerCallContextBuilder, *, others: Endpoint
+        self,
+        handler: RequestHandler,
+        contexts: ServerCallContextBuilder,
+        *,
+        others: Callable[[Request], Awaitable[Response]],
     ) -> None:
         self._handler = handler
         self._contexts = contexts
@@ -75,12 +92,19 @@ class JsonRpc:
             return _json_response(_error(call.id, error))
 
     async def _answer(self, call: _Call, context: ServerCallContext) -> Response:
+        if call.method == "SendMessage":
+            params = cast(SendMessageRequest, call.params)
+            return _json_response(call.result(await self._handler.on_message_send(params, context)))
+        events = await self._open_stream(call, context)
+        # A refusal is an ordinary answer: the stream begins with its first event.
+        return EventStream(events, call, first=await anext(events, None))
+
+    async def _open_stream(
+        self, call: _Call, context: ServerCallContext
+    ) -> AsyncGenerator[Event, None]:
         if isinstance(call.params, SubscribeToTaskRequest):
-            return await _stream(call, self._handler.on_subscribe_to_task(call.params, context))
-        if call.method == "SendStreamingMessage":
-            return await _stream(call, self._handler.on_message_send_stream(call.params, context))
-        result = await self._handler.on_message_send(call.params, context)
-        return _json_response(_result(call, result))
+            return self._handler.on_subscribe_to_task(call.params, context)
+        return self._handler.on_message_send_stream(call.params, context)
 
 
 async def _call_of(request: Request) -> _Call | None:
@@ -108,42 +132,13 @@ async def _call_of(request: Request) -> _Call | None:
         or not members.keys() <= _MEMBERS
     ):
         return None
-    parsed = _parsed(cast(dict[str, Any], params), _PARAMS[method])
-    return _Call(id_, method, parsed) if parsed else None
-
-
-def _parsed(
-    params: dict[str, Any], kind: type[SendMessageRequest | SubscribeToTaskRequest]
-) -> SendMessageRequest | SubscribeToTaskRequest | None:
-    if kind is SendMessageRequest and (request := plain_request(params)):
-        return request
+    parameters, kind = cast(dict[str, Any], params), _PARAMS[method]
+    parsed = plain_request(parameters) if kind is SendMessageRequest else None
     try:
-        return ParseDict(params, kind(), ignore_unknown_fields=True)
+        parsed = parsed or ParseDict(parameters, kind(), ignore_unknown_fields=True)
     except ParseError:
         return None
-
-
-async def _stream(call: _Call, events: AsyncGenerator[Event, None]) -> Response:
-    """A refusal is an ordinary answer: the stream begins with its first event."""
-    first = await anext(events, None)
-    return EventStream(_frames(call, first, events))
-
-
-async def _frames(
-    call: _Call, first: Event | None, events: AsyncGenerator[Event, None]
-) -> AsyncGenerator[str, None]:
-    async with aclosing(events):
-        try:
-            if first is not None:
-                yield frame(_result(call, first))
-            async for event in events:
-                yield frame(_result(call, event))
-        except A2AError as error:
-            yield frame(_error(call.id, error), event="error")
-
-
-def _result(call: _Call, event: Event) -> str:
-    return f"{call.opening}{to_json(event)}}}"
+    return _Call(id_, method, parsed)
 
 
 def _error(id_: str | int | None, error: A2AError | JSONRPCError) -> str:

@@ -7,7 +7,7 @@ from google.genai import types
 from openai import APIError, AsyncOpenAI, BadRequestError, InternalServerError, NotFoundError
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnionParam
 
-from aion_adk.endpoints.telling import json_frame
+from aion_adk.sse import json_frame
 from tests.endpoints.conversations import (
     LOCATION_SCHEMA,
     Breaking,

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from a2a.types import Message, Part, Role
 
+from aion_adk.endpoints.responses import response_id_of, task_at, task_id_of
 from aion_adk.formats import media
 from aion_adk.formats.agui.request import read_request as read_agui
 from aion_adk.formats.media import ContentError
 from aion_adk.formats.openai_chat.request import read_request as read_chat
-from aion_adk.formats.openai_responses.ids import response_id_of, task_at, task_id_of
 from aion_adk.formats.openai_responses.request import read_request as read_responses
 from aion_adk.formats.request import ClientTurn, RequestError
 from aion_adk.formats.tools import tool_calls_of, tool_results_of

@@ -29,6 +29,7 @@ from aion_adk.formats.usage import chat_usage
 Chunk = dict[str, Any]
 
 _CHUNK = "chat.completion.chunk"
+_DONE = "data: [DONE]\n\n"
 
 
 @dataclass(slots=True)
@@ -63,6 +64,14 @@ class ChatEncoder(Encoder):
         self._has_text = False
         self._artifacts = 0
         self._calls: dict[str, int] = {}
+
+    @override
+    def end_frames(self) -> list[str]:
+        return [*super().end_frames(), _DONE]
+
+    @override
+    def error_frames(self, error: Exception) -> list[str]:
+        return [*super().error_frames(error), _DONE]
 
     @override
     def _encode(self, events: Sequence[TurnEvent]) -> list[Chunk]:

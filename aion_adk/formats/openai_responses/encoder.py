@@ -34,6 +34,7 @@ from aion_adk.formats.turn_events import (
     TurnEvent,
 )
 from aion_adk.formats.usage import responses_usage
+from aion_adk.sse import json_frame
 
 
 class ResponsesEncoder(Encoder):
@@ -80,6 +81,10 @@ class ResponsesEncoder(Encoder):
             made["sequence_number"] = self._sequence
             self._sequence += 1
         return encoded
+
+    @override
+    def _frame(self, item: ResponsesEvent) -> str:
+        return json_frame(item, event=item["type"])
 
     def _events(self, event: TurnEvent) -> list[ResponsesEvent]:
         match event:
