@@ -96,7 +96,7 @@ class FrontEndCalls:
         if not context_id and not turn.results:
             return None
         found: list[Task] = []
-        for state in PAUSED_STATES:
+        for state in sorted(PAUSED_STATES):
             params = ListTasksRequest(
                 context_id=context_id, status=state, page_size=_PAGE_SIZE, history_length=0
             )
