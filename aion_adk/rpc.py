@@ -1,6 +1,6 @@
-"""JSON-RPC: the calls that carry an agent's answer are answered directly, all others by a2a-sdk.
+"""JSON-RPC: calls that carry an agent's answer are answered here, all others by a2a-sdk.
 
-A call that is not plainly well formed is a2a-sdk's too, so that there is one set of errors.
+So is every call that is not well formed, so that there is one set of errors.
 """
 
 import json
@@ -87,17 +87,15 @@ class JsonRpc:
         context.state["method"] = call.method
         context.state["request_id"] = call.id
         try:
-            return await self._answer(call, context)
+            if call.method == "SendMessage":
+                params = cast(SendMessageRequest, call.params)
+                answer = await self._handler.on_message_send(params, context)
+                return _json_response(call.result(answer))
+            events = await self._open_stream(call, context)
+            # A refusal is an ordinary answer: the stream begins with its first event.
+            return EventStream(events, call, first=await anext(events, None))
         except A2AError as error:
             return _json_response(_error(call.id, error))
-
-    async def _answer(self, call: _Call, context: ServerCallContext) -> Response:
-        if call.method == "SendMessage":
-            params = cast(SendMessageRequest, call.params)
-            return _json_response(call.result(await self._handler.on_message_send(params, context)))
-        events = await self._open_stream(call, context)
-        # A refusal is an ordinary answer: the stream begins with its first event.
-        return EventStream(events, call, first=await anext(events, None))
 
     async def _open_stream(
         self, call: _Call, context: ServerCallContext
@@ -108,10 +106,10 @@ class JsonRpc:
 
 
 async def _call_of(request: Request) -> _Call | None:
-    """A call that is plainly one of ours; None for every other, to be answered elsewhere.
+    """A call that is answered here; None for any other, which a2a-sdk answers.
 
-    What Python cannot read for other reasons than the grammar of JSON (its encoding, its depth,
-    a number of thousands of digits) is a ValueError or a RecursionError.
+    A body that Python cannot read although it may be JSON (its encoding, its depth, a number of
+    thousands of digits) raises a ValueError or a RecursionError.
     """
     try:
         body: Any = json.loads(await request.body())
@@ -142,7 +140,7 @@ async def _call_of(request: Request) -> _Call | None:
 
 
 def _error(id_: str | int | None, error: A2AError | JSONRPCError) -> str:
-    # All in ASCII: an id may hold half a surrogate pair, which no encoding can.
+    # In ASCII: an id may hold half a surrogate pair, which no encoding can.
     return json.dumps(build_error_response(id_, error))
 
 
