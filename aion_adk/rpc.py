@@ -35,7 +35,7 @@ _MEMBERS = frozenset({"jsonrpc", "id", "method", "params"})
 
 
 @dataclass(frozen=True)
-class _Call:
+class _JsonRpcCall:
     """A call that is answered here; it encodes its own answer or stream."""
 
     id: str | int
@@ -98,14 +98,14 @@ class JsonRpc:
             return _json_response(_error(call.id, error))
 
     async def _open_stream(
-        self, call: _Call, context: ServerCallContext
+        self, call: _JsonRpcCall, context: ServerCallContext
     ) -> AsyncGenerator[Event, None]:
         if isinstance(call.params, SubscribeToTaskRequest):
             return self._handler.on_subscribe_to_task(call.params, context)
         return self._handler.on_message_send_stream(call.params, context)
 
 
-async def _call_of(request: Request) -> _Call | None:
+async def _call_of(request: Request) -> _JsonRpcCall | None:
     """A call that is answered here; None for any other, which a2a-sdk answers.
 
     A body that Python cannot read although it may be JSON (its encoding, its depth, a number of
@@ -136,7 +136,7 @@ async def _call_of(request: Request) -> _Call | None:
         parsed = parsed or ParseDict(parameters, kind(), ignore_unknown_fields=True)
     except ParseError:
         return None
-    return _Call(id_, method, parsed)
+    return _JsonRpcCall(id_, method, parsed)
 
 
 def _error(id_: str | int | None, error: A2AError | JSONRPCError) -> str:

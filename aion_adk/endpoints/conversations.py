@@ -167,7 +167,7 @@ def _is_given_up(turn: ClientTurn, pending: dict[str, ToolCall]) -> bool:
     return bool(names) and names <= set(turn.tool_names) and not turn.results.keys() & pending
 
 
-def ids_of(answer: Event) -> dict[str, str]:
+def id_headers(answer: Event) -> dict[str, str]:
     """Headers that tell a client which context and task its answer belongs to."""
     task_id = answer.id if isinstance(answer, Task) else answer.task_id
     ids = {CONTEXT_HEADER: answer.context_id, TASK_HEADER: task_id}

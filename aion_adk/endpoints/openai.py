@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY
-from aion_adk.endpoints.conversations import CONTEXT_HEADER, FrontEndCalls, ids_of
+from aion_adk.endpoints.conversations import CONTEXT_HEADER, FrontEndCalls, id_headers
 from aion_adk.endpoints.errors import openai_guarded, unknown_model
 from aion_adk.formats.openai_chat.encoder import ChatEncoder, completion_of
 from aion_adk.formats.openai_chat.request import read_request
@@ -67,7 +67,7 @@ class ChatEndpoint:
                 include_usage=given.include_usage,
                 client_tools=given.turn.tool_names,
             )
-            return EventStream(events, encoder, first=first, headers=ids_of(first))
+            return EventStream(events, encoder, first=first, headers=id_headers(first))
         answer = await self._calls.send(message, context)
         completion = completion_of(
             answer,
@@ -77,7 +77,7 @@ class ChatEndpoint:
             client_tools=given.turn.tool_names,
         )
         status = 500 if "error" in completion else 200
-        return JSONResponse(completion, status_code=status, headers=ids_of(answer))
+        return JSONResponse(completion, status_code=status, headers=id_headers(answer))
 
     @property
     def _description(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY
-from aion_adk.endpoints.conversations import CONTEXT_HEADER, FrontEndCalls, ids_of
+from aion_adk.endpoints.conversations import CONTEXT_HEADER, FrontEndCalls, id_headers
 from aion_adk.endpoints.errors import openai_guarded, unknown_model
 from aion_adk.formats.encoder import openai_error
 from aion_adk.formats.openai_responses.encoder import ResponsesEncoder, response_of
@@ -63,7 +63,7 @@ class ResponsesEndpoint:
                 echo=given.echo,
                 client_tools=given.turn.tool_names,
             )
-            return EventStream(events, encoder, first=first, headers=ids_of(first))
+            return EventStream(events, encoder, first=first, headers=id_headers(first))
         answer = await self._calls.send(message, context)
         response = response_of(
             answer,
@@ -73,7 +73,7 @@ class ResponsesEndpoint:
             echo=given.echo,
             client_tools=given.turn.tool_names,
         )
-        return JSONResponse(response, headers=ids_of(answer))
+        return JSONResponse(response, headers=id_headers(answer))
 
     async def get(self, request: Request) -> Response:
         """An earlier response as its task has it; one in progress as far as it has come."""
@@ -92,7 +92,7 @@ class ResponsesEndpoint:
             response_of(
                 turn, response_id=response_id, model=self._model, created=_time_of(task or turn)
             ),
-            headers=ids_of(turn),
+            headers=id_headers(turn),
         )
 
     async def _message(

@@ -5,11 +5,11 @@ results to the last. No content is lost, and compacting twice changes nothing.
 """
 
 import copy
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from aion_adk.formats.tools import json_object
 from aion_adk.values import object_of
 
 SeedEvent = dict[str, Any]
@@ -24,7 +24,7 @@ def compact_events(events: Iterable[Mapping[str, Any]]) -> list[SeedEvent]:
 
 
 @dataclass(slots=True)
-class _Call:
+class _StreamedCall:
     """One tool call: where it is shown, and every piece of its arguments in order."""
 
     call: dict[str, Any]
@@ -37,7 +37,7 @@ class _Compaction:
     def __init__(self) -> None:
         self._slots: list[SeedEvent | None] = []
         self._text: dict[str, tuple[int, list[str]]] = {}
-        self._calls: dict[str, _Call] = {}
+        self._calls: dict[str, _StreamedCall] = {}
         self._results: dict[str, tuple[int, dict[str, Any]]] = {}
 
     def add(self, event: SeedEvent) -> None:
@@ -89,7 +89,7 @@ class _Compaction:
     def _add_call(self, call: dict[str, Any], slot: int, *, start: bool) -> None:
         known = self._calls.get(str(call.get("id")))
         if known is None:
-            known = self._calls[str(call.get("id"))] = _Call(call, slot)
+            known = self._calls[str(call.get("id"))] = _StreamedCall(call, slot)
         elif str(call.get("id")) in self._results and (known.started or not start):
             # A replay of a call that was answered.
             return
@@ -149,10 +149,8 @@ def merge_arguments(pieces: list[Any]) -> tuple[dict[str, Any] | str, bool]:
     texts = [piece for piece in pieces if isinstance(piece, str)]
     from_text: dict[str, Any] | None = None
     if texts:
-        candidates = ["".join(texts), *reversed(texts)]
-        from_text = next(
-            (found for text in candidates if (found := _parsed(text)) is not None), None
-        )
+        candidates = map(json_object, ["".join(texts), *reversed(texts)])
+        from_text = next((found for found in candidates if found is not None), None)
     merged: dict[str, Any] = {}
     left = len(texts)
     for piece in pieces:
@@ -165,14 +163,6 @@ def merge_arguments(pieces: list[Any]) -> tuple[dict[str, Any] | str, bool]:
     if merged or from_text is not None or not texts:
         return merged, True
     return "".join(texts), False
-
-
-def _parsed(text: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return None
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
 def _deep(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:

@@ -77,28 +77,24 @@ class Narration:
     def on_event(self, event: Event) -> list[TurnEvent]:
         if self._over:
             return []
+        events: list[TurnEvent] = []
+        if not self._started and not isinstance(event, TaskArtifactUpdateEvent):
+            self._started = True
+            events.append(RunStarted())
         match event:
             case Task():
-                start = self._start(event.id, event.context_id)
-                return [*start, *self._task_events(event)]
+                events += self._task_events(event)
             case Message():
-                start = self._start(event.task_id, event.context_id)
-                return [*start, *self._message_events(event), *self._end(RunFinished())]
+                events += [*self._message_events(event), *self._end(RunFinished())]
             case TaskStatusUpdateEvent():
-                start = self._start(event.task_id, event.context_id)
-                return [*start, *self._status_events(event.status, event.metadata)]
+                events += self._status_events(event.status, event.metadata)
             case TaskArtifactUpdateEvent():
-                return self._artifact_events(event)
+                events += self._artifact_events(event)
+        return events
 
     def fail(self, text: str, code: str) -> list[TurnEvent]:
         """The end of a turn that broke outside its task; nothing if it is over."""
         return [] if self._over else self._end(RunFailed(text, code))
-
-    def _start(self, task_id: str, context_id: str) -> list[TurnEvent]:
-        if self._started:
-            return []
-        self._started = True
-        return [RunStarted(task_id, context_id)]
 
     def _task_events(self, task: Task) -> list[TurnEvent]:
         events: list[TurnEvent] = []

@@ -3,7 +3,6 @@
 Each protocol reads its body as a list of entries; what they mean together is worked out here.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -13,6 +12,7 @@ from a2a.types import Message, Part, Role
 from aion_adk.client_side import ClientTool
 from aion_adk.errors import BridgeError
 from aion_adk.formats import media
+from aion_adk.formats.tools import json_object
 from aion_adk.parts import ADK_TYPE, FUNCTION_CALL, FUNCTION_RESPONSE
 from aion_adk.values import list_of, object_of, to_struct, to_value
 
@@ -164,9 +164,4 @@ def _call_part(call: EntryCall) -> Part:
 
 def _object_in(value: Any) -> dict[str, Any]:
     """The object that `value` is, or is as JSON; empty for anything else."""
-    if isinstance(value, str) and value.lstrip().startswith("{"):
-        try:
-            return object_of(json.loads(value))
-        except ValueError:
-            return {}
-    return object_of(value)
+    return (json_object(value) or {}) if isinstance(value, str) else object_of(value)

@@ -55,6 +55,16 @@ def as_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
+def json_object(text: str) -> dict[str, Any] | None:
+    """The object that the text is as JSON; None if it is something else."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
 def tool_calls_of(message: Message) -> list[ToolCall]:
     return [call for part in message.parts for call in tool_calls_in(*_data_of(part))]
 

@@ -10,8 +10,7 @@ from aion_adk.formats.tools import ToolCall, ToolResult
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    task_id: str
-    context_id: str
+    pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ async def agui_events(url: str, body: dict[str, Any]) -> list[dict[str, Any]]:
     return [json.loads(frame.removeprefix("data: ")) for frame in frames if frame]
 
 
-async def spoken_over_a2a(agent: BaseAgent, *, streaming: bool) -> list[str]:
+async def replies_over_a2a(agent: BaseAgent, *, streaming: bool) -> list[str]:
     async with serving(agent, tool_activity=True) as url:
         if not streaming:
             return [message_text(message) for message in messages_of_turn(await send(url, "hi"))]
@@ -38,13 +38,13 @@ async def spoken_over_a2a(agent: BaseAgent, *, streaming: bool) -> list[str]:
     return [message_text(status.message) for status in statuses if status.HasField("message")]
 
 
-async def spoken_over_agui(agent: BaseAgent) -> list[str]:
+async def replies_over_agui(agent: BaseAgent) -> list[str]:
     async with serving(agent, agui=True) as url:
         messages = fold(await agui_events(url, run_input("hi")))
     return [item["content"] for item in messages if item["role"] == "assistant"]
 
 
-async def spoken_over_responses(agent: BaseAgent) -> list[str]:
+async def replies_over_responses(agent: BaseAgent) -> list[str]:
     async with serving(agent, openai=True) as url, openai_client(url) as client:
         response = await client.responses.create(model=agent.name, input="hi")
     return [
@@ -56,7 +56,7 @@ async def spoken_over_responses(agent: BaseAgent) -> list[str]:
     ]
 
 
-async def spoken_over_chat(agent: BaseAgent) -> list[str]:
+async def replies_over_chat(agent: BaseAgent) -> list[str]:
     async with serving(agent, openai=True) as url, openai_client(url) as client:
         completion = await client.chat.completions.create(
             model=agent.name, messages=[{"role": "user", "content": "hi"}]
@@ -66,9 +66,9 @@ async def spoken_over_chat(agent: BaseAgent) -> list[str]:
 
 @pytest.mark.parametrize("make", AGENTS)
 async def test_every_way_to_speak_to_an_agent_gives_the_same_conversation(make: Any) -> None:
-    blocking = [text for text in await spoken_over_a2a(make(), streaming=False) if text]
-    streamed = [text for text in await spoken_over_a2a(make(), streaming=True) if text]
+    blocking = [text for text in await replies_over_a2a(make(), streaming=False) if text]
+    streamed = [text for text in await replies_over_a2a(make(), streaming=True) if text]
     assert streamed == blocking
-    assert await spoken_over_agui(make()) == blocking
-    assert await spoken_over_responses(make()) == blocking
-    assert await spoken_over_chat(make()) == blocking
+    assert await replies_over_agui(make()) == blocking
+    assert await replies_over_responses(make()) == blocking
+    assert await replies_over_chat(make()) == blocking
