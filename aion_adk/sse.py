@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from aion_adk.wire import on_one_line
 
+_encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
@@ -42,7 +43,7 @@ def frame(data: str, *, event: str = "") -> str:
 
 
 def json_frame(data: Mapping[str, Any], *, event: str = "") -> str:
-    return frame(json.dumps(data, ensure_ascii=False, separators=(",", ":")), event=event)
+    return frame(_encode_json(data), event=event)
 
 
 class EventStream(Response):

@@ -77,10 +77,10 @@ class Narration:
     def on_event(self, event: Event) -> list[TurnEvent]:
         if self._over:
             return []
-        events: list[TurnEvent] = []
-        if not self._started and not isinstance(event, TaskArtifactUpdateEvent):
-            self._started = True
-            events.append(RunStarted())
+        if isinstance(event, TaskArtifactUpdateEvent):
+            return self._artifact_events(event)
+        events: list[TurnEvent] = [] if self._started else [RunStarted()]
+        self._started = True
         match event:
             case Task():
                 events += self._task_events(event)
@@ -88,8 +88,6 @@ class Narration:
                 events += [*self._message_events(event), *self._end(RunFinished())]
             case TaskStatusUpdateEvent():
                 events += self._status_events(event.status, event.metadata)
-            case TaskArtifactUpdateEvent():
-                events += self._artifact_events(event)
         return events
 
     def fail(self, text: str, code: str) -> list[TurnEvent]:

@@ -1,4 +1,4 @@
-"""How a stream of another protocol ends when its A2A events break off."""
+"""How a stream of another protocol ends when its A2A events break off or its client leaves."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -58,3 +58,30 @@ async def test_a_stream_that_breaks_ends_with_an_error_that_names_the_log_line(
     error_id = record.getMessage().split("error id ")[1].split(":")[0]
     assert f"Error id: {error_id}" in frames[-1]
     assert closed_with == [delta("Hel")]
+
+
+async def test_a_client_that_leaves_closes_the_events_and_the_last_one_is_known() -> None:
+    sent, closed = asyncio.Event(), asyncio.Event()
+    closed_with: list[Event | None] = []
+
+    async def endless_events() -> AsyncGenerator[Event, None]:
+        try:
+            yield started()
+            await asyncio.Event().wait()
+        finally:
+            closed.set()
+
+    async def leaves() -> dict[str, Any]:
+        await sent.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        if message.get("body"):
+            sent.set()
+
+    encoder = AGUIEncoder(thread_id="t", run_id="r")
+    stream = EventStream(endless_events(), encoder, on_close=closed_with.append)
+    async with asyncio.timeout(20):
+        await stream({"type": "http"}, leaves, send)
+    assert closed.is_set()
+    assert closed_with == [started()]
