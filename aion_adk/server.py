@@ -21,9 +21,10 @@ from aion_adk.app import A2AApp, Beside, closing_of
 from aion_adk.auth import UNAUTHENTICATED, Authentication
 from aion_adk.card import Servable
 from aion_adk.discovery import CallContexts, card_of, card_routes, extended_card_for
-from aion_adk.endpoints.openai import OpenAIEndpoint
-from aion_adk.endpoints.openai_errors import unauthenticated
-from aion_adk.endpoints.turns import CONTEXT_HEADER, TASK_HEADER, Turns
+from aion_adk.endpoints.conversations import CONTEXT_HEADER, TASK_HEADER, FrontEndCalls
+from aion_adk.endpoints.errors import unauthenticated
+from aion_adk.endpoints.openai import ChatEndpoint
+from aion_adk.endpoints.responses import ResponsesEndpoint
 from aion_adk.errors import LoadError
 from aion_adk.executor import ADKAgentExecutor
 from aion_adk.extensions import ExtensionHeaders
@@ -140,7 +141,7 @@ def executor_for(runner: Runner, options: ServerOptions) -> ADKAgentExecutor:
     )
 
 
-def jsonrpc_route(handler: RequestHandler, options: ServerOptions) -> BaseRoute:
+def jsonrpc_route(handler: GuardedHandler, options: ServerOptions) -> BaseRoute:
     calls = CallContexts(options)
     (others,) = create_jsonrpc_routes(
         handler,
@@ -167,14 +168,15 @@ def front_end_routes(
 ) -> list[BaseRoute]:
     """Routes for clients of other protocols, before those of REST, which take every path."""
     # Clients of other protocols cannot activate extensions, so none is required of them.
-    turns = Turns(GuardedHandler(handler, extensions=()), CallContexts(options))
+    calls = FrontEndCalls(GuardedHandler(handler, extensions=()), CallContexts(options))
     routes: list[BaseRoute] = []
     if options.agui:
         from aion_adk.endpoints.agui import AGUIEndpoint  # needs the extra `agui`
 
-        routes += AGUIEndpoint(turns, card, agent_name=agent_name).routes()
+        routes += AGUIEndpoint(calls, card, agent_name=agent_name).routes()
     if options.openai:
-        routes += OpenAIEndpoint(turns, model=agent_name).routes()
+        routes += ChatEndpoint(calls, model=agent_name).routes()
+        routes += ResponsesEndpoint(calls, model=agent_name).routes()
     return routes
 
 
