@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from aion_adk.app import A2AApp
-    from aion_adk.ask import ask_caller
     from aion_adk.card import build_agent_card
     from aion_adk.emit import (
+        ask_caller,
         emit_artifact,
         emit_data,
         emit_file,
@@ -55,9 +55,9 @@ __all__ = [
 
 _MODULES = {
     "app": ["A2AApp"],
-    "ask": ["ask_caller"],
     "card": ["build_agent_card"],
     "emit": [
+        "ask_caller",
         "emit_artifact",
         "emit_data",
         "emit_file",

@@ -1,8 +1,8 @@
-"""What a run does beside its reply, for clients that ask to see it: tools, state, thoughts."""
+"""What a run does besides its reply, for clients that ask for it: tools, state, thoughts."""
 
 from typing import Any
 
-from a2a.types import AgentExtension, Message, Part, TaskState, TaskStatus, TaskStatusUpdateEvent
+from a2a.types import AgentExtension, Message, Part
 from google.adk.events import Event
 from google.genai import types
 from google.protobuf.struct_pb2 import Struct
@@ -12,19 +12,21 @@ from aion_adk.outbound import (
     data_part,
     function_call_part,
     function_response_part,
+    genai_parts,
     thought_part,
+    working_update,
 )
 from aion_adk.parts import ADK_ACTIONS, ADK_FINISH_REASON, ADK_USAGE, STATE_DELTA
 from aion_adk.stamp import new_id
 from aion_adk.stream import section_of
-from aion_adk.turn import DeltaEnd, SectionKey, TextDelta, TurnOutput
+from aion_adk.turn import DeltaEnd, TextDelta, TurnOutput
 from aion_adk.values import to_struct
 
 TOOL_ACTIVITY = "https://docs.aion.to/a2a/extensions/tool-activity/v1"
 """Asks for tool calls, their results and changes of state as messages, and for token counts."""
 
 THOUGHTS = "https://docs.aion.to/a2a/extensions/thoughts/v1"
-"""Asks for what a model says it thinks, as it streams and as messages."""
+"""Asks for the thoughts of models, streamed and as messages."""
 
 ACTIVITY_EXTENSIONS = (
     AgentExtension(
@@ -34,7 +36,7 @@ ACTIVITY_EXTENSIONS = (
     AgentExtension(uri=THOUGHTS, description="Shows what the model says it thinks."),
 )
 
-# What ADK and this bridge keep in the state for themselves.
+# Keys of ADK's and this package's own state.
 _PRIVATE_STATE = ("temp:", "a2a_", "adk_oauth_", "_")
 
 
@@ -49,38 +51,39 @@ class Activity:
         self._usage: dict[str, int] = {}
         self._finish_reason = ""
 
-    def outgoing_of(self, event: Event) -> list[TurnOutput]:
+    @property
+    def usage_metadata(self) -> Struct | None:
+        """Under ADK's keys: the token counts of all models, and why the last one stopped."""
+        known = {ADK_USAGE: self._usage, ADK_FINISH_REASON: self._finish_reason}
+        known = {key: value for key, value in known.items() if value}
+        return to_struct(known) if self._tools and known else None
+
+    def on_event(self, event: Event) -> list[TurnOutput]:
         if not self.shown or event.author == "user":
             return []
+        author, branch = section_of(event)
+        section = (author, f"{branch}#thought")
         if event.partial:
-            return self._thought_delta(event)
-        self._count(event.usage_metadata)
+            thoughts = (part.text for part in genai_parts(event.content) if part.thought)
+            text = "".join(filter(None, thoughts))
+            return [TextDelta(section, text, thought=True)] if text and self._thoughts else []
+        usage = event.usage_metadata.model_dump(exclude_none=True) if event.usage_metadata else {}
+        for name, count in usage.items():
+            if isinstance(count, int):
+                self._usage[name] = self._usage.get(name, 0) + count
         if event.finish_reason:
             self._finish_reason = event.finish_reason.value
         self._long_running |= event.long_running_tool_ids or set()
-        ended: list[TurnOutput] = [DeltaEnd(_thoughts_of(event))] if self._thoughts else []
-        message = self._message(event)
-        return [*ended, _working(message)] if message else ended
+        outgoing: list[TurnOutput] = [DeltaEnd(section)] if self._thoughts else []
+        if message := self._message_of(event):
+            outgoing.append(working_update(message=message))
+        return outgoing
 
-    @property
-    def account(self) -> Struct | None:
-        """The tokens that the models counted, and why the last one stopped, as ADK names them."""
-        told = {ADK_USAGE: self._usage, ADK_FINISH_REASON: self._finish_reason}
-        known = {key: value for key, value in told.items() if value}
-        return to_struct(known) if self._tools and known else None
-
-    def _thought_delta(self, event: Event) -> list[TurnOutput]:
-        parts = (event.content.parts or []) if event.content else []
-        text = "".join(part.text for part in parts if part.text and part.thought)
-        if not text or not self._thoughts:
-            return []
-        return [TextDelta(_thoughts_of(event), text, thought=True)]
-
-    def _message(self, event: Event) -> Message | None:
-        parts = (event.content.parts or []) if event.content else []
-        # What is said beside a call is no reply, and no other message holds it.
-        speaks = any(self._is_shown_call(item) for item in parts)
-        shown = [part for item in parts if (part := self._part(item, speaks=speaks))]
+    def _message_of(self, event: Event) -> Message | None:
+        parts = genai_parts(event.content)
+        # Text beside a call is not part of the reply, and no other message holds it.
+        with_text = any(self._is_shown_call(part) for part in parts)
+        shown = [part for item in parts if (part := self._part_of(item, with_text=with_text))]
         state = public_state(event.actions.state_delta) if self._tools else {}
         if state and not shown:
             shown = [data_part(state, adk_type=STATE_DELTA)]
@@ -92,12 +95,12 @@ class Activity:
             message.metadata.MergeFrom(to_struct({ADK_ACTIONS: {"stateDelta": state}}))
         return message
 
-    def _part(self, part: types.Part, *, speaks: bool) -> Part | None:
-        """The part if it was asked for; a pending call is the business of the pause it causes."""
+    def _part_of(self, part: types.Part, *, with_text: bool) -> Part | None:
+        """The part if it was asked for; a pending call is shown by the pause that it causes."""
         if part.text and part.thought:
             return thought_part(part) if self._thoughts else None
         if part.text:
-            return Part(text=part.text) if speaks else None
+            return Part(text=part.text) if with_text else None
         if part.function_call and self._is_shown_call(part):
             return function_call_part(part.function_call, long_running=False)
         response = part.function_response
@@ -109,15 +112,9 @@ class Activity:
         call = part.function_call
         return self._tools and call is not None and call.id not in self._long_running
 
-    def _count(self, usage: types.GenerateContentResponseUsageMetadata | None) -> None:
-        counts: dict[str, Any] = usage.model_dump(exclude_none=True) if usage else {}
-        for name, count in counts.items():
-            if isinstance(count, int):
-                self._usage[name] = self._usage.get(name, 0) + count
-
 
 def public_state(delta: dict[str, Any]) -> dict[str, Any]:
-    """The part of a state delta that is meant for others and that JSON can hold."""
+    """The public part of a state delta, without values that JSON cannot hold."""
     public: dict[str, Any] = {}
     for key, value in delta.items():
         if key.startswith(_PRIVATE_STATE):
@@ -128,13 +125,3 @@ def public_state(delta: dict[str, Any]) -> dict[str, Any]:
             continue
         public[key] = value
     return public
-
-
-def _thoughts_of(event: Event) -> SectionKey:
-    author, branch = section_of(event)
-    return (author, f"{branch}#thought")
-
-
-def _working(message: Message) -> TaskStatusUpdateEvent:
-    status = TaskStatus(state=TaskState.TASK_STATE_WORKING, message=message)
-    return TaskStatusUpdateEvent(status=status)

@@ -25,10 +25,10 @@ from aion_adk.identity import caller_of
 from aion_adk.inbox import A2AInbox, without_credentials
 from aion_adk.outbound import agent_message
 from aion_adk.outcome import AgentContent, Outcome, compile_outcome, final_parts, is_final
-from aion_adk.pending import PendingCalls, in_steps
+from aion_adk.pending import PendingCalls, resume_messages
 from aion_adk.publisher import Publisher, TaskQueue, TurnQueue
 from aion_adk.run_options import RunOptions
-from aion_adk.session import begin_session, events_of, last_said, saved_file
+from aion_adk.session import begin_session, events_of, last_agent_parts, saved_file
 from aion_adk.stamp import join_history, new_id
 from aion_adk.timeouts import SECONDS_TO_END_AGENT as SECONDS_TO_STOP
 from aion_adk.turn import Turn, current_turn
@@ -141,9 +141,9 @@ class AgentRun:
     async def conclude(self, outcome: Outcome) -> None:
         await self._outgoing.close()
         await self._publisher.end_sections()
-        if account := self._activity.account:
-            account.MergeFrom(outcome.metadata or Struct())
-            outcome.metadata = account
+        if usage := self._activity.usage_metadata:
+            usage.MergeFrom(outcome.metadata or Struct())
+            outcome.metadata = usage
         await self._publisher.conclude(outcome)
 
     async def _run_agent(self, content: types.Content) -> None:
@@ -152,9 +152,9 @@ class AgentRun:
         steps = [content]
         if responses := _responses_in(content):
             # ADK takes answers in portions: those of one agent at a time.
-            steps = in_steps(responses, await events_of(self._runner, self._caller))
+            steps = resume_messages(responses, await events_of(self._runner, self._caller))
         for step in steps:
-            self._pending.answer(_responses_in(step))
+            self._pending.on_responses(_responses_in(step))
             await self._run_step(step)
 
     async def _run_step(self, content: types.Content) -> None:
@@ -181,9 +181,9 @@ class AgentRun:
         self._check_error(event)
         outgoing = self._content.on_event(event)
         if not event.partial:
-            self._pending.hear(event)
+            self._pending.on_event(event)
         if self._activity.shown:
-            outgoing += self._activity.outgoing_of(event)
+            outgoing += self._activity.on_event(event)
         turn = self._turn
         if self._options.native_content == "buffer" and is_final(event):
             message = agent_message(final_parts(event), message_id=new_id())
@@ -239,7 +239,7 @@ class AgentRun:
         )
 
     async def _fallback(self) -> Message | None:
-        parts = self._content.parts or await last_said(
+        parts = self._content.parts or await last_agent_parts(
             self._runner, self._caller, self._turn.invocation_ids
         )
         if parts:

@@ -13,8 +13,9 @@ from google.adk.tools.agent_tool import AgentTool
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.base_toolset import BaseToolset
 from google.adk.workflow import BaseNode, JoinNode
-from google.protobuf.json_format import ParseDict, ParseError
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import BaseModel, ConfigDict
+
+from aion_adk.values import ProtoJson
 
 Servable = BaseAgent | BaseNode | App | Runner
 """What can be served: an agent, a workflow, an app, or a runner with services of its own."""
@@ -22,23 +23,8 @@ Servable = BaseAgent | BaseNode | App | Runner
 TEXT_MODES = ("text/plain", "application/json")
 
 
-def _skill(value: Any) -> Any:
-    return _parsed(value, AgentSkill()) if isinstance(value, dict) else value
-
-
-def _provider(value: Any) -> Any:
-    return _parsed(value, AgentProvider()) if isinstance(value, dict) else value
-
-
-def _parsed(value: Any, target: AgentSkill | AgentProvider) -> AgentSkill | AgentProvider:
-    try:
-        return ParseDict(value, target)
-    except ParseError as error:
-        raise ValueError(str(error)) from error
-
-
-Skill = Annotated[AgentSkill, BeforeValidator(_skill), PlainSerializer(str)]
-Provider = Annotated[AgentProvider, BeforeValidator(_provider), PlainSerializer(str)]
+Skill = Annotated[AgentSkill, ProtoJson()]
+Provider = Annotated[AgentProvider, ProtoJson()]
 
 
 class CardFields(BaseModel):

@@ -1,5 +1,6 @@
-"""What a client of another protocol brings to a run: its tools, its state, what was said before."""
+"""What a client of another protocol brings to a run: tools, instructions, state and history."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,17 +10,25 @@ from google.adk.models.llm_request import LlmRequest
 from google.adk.tools import BaseTool, ToolContext
 from google.genai import types
 
-from aion_adk.formats.request import Asked, ClientTool
 from aion_adk.inbound import to_genai_part
 from aion_adk.parts import FUNCTION_CALL, adk_type_of
 from aion_adk.values import to_dict
 
 CLIENT_SIDE = "aion_adk.client_side"
-"""Where the state of a call holds its `ClientSide`."""
+"""The key of a call's state under which its `ClientSide` is."""
 
 _EARLIER = "earlier"
 # State that outlives the session, or that ADK and this bridge keep for themselves.
 _NOT_CLIENTS = ("app:", "user:", "temp:", "a2a_", "_")
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTool:
+    """A tool that the client runs: the agent may call it, the client brings the result."""
+
+    name: str
+    description: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 class RemoteTool(BaseTool):
@@ -42,7 +51,7 @@ class RemoteTool(BaseTool):
 
 @dataclass(frozen=True, slots=True)
 class ClientSide:
-    """Kept in the state of a call and read by the run that the call starts."""
+    """Put into the state of a call and read by the run that the call starts."""
 
     tools: list[BaseTool] = field(default_factory=list[BaseTool])
     instructions: list[str] = field(default_factory=list[str])
@@ -50,13 +59,13 @@ class ClientSide:
     history: list[Message] = field(default_factory=list[Message])
 
     def extend(self, request: LlmRequest) -> None:
-        """Adds the tools and instructions to what a model is asked; the agent's own tools win."""
+        """Adds the tools and instructions to a model request; the agent's own tools win."""
         request.append_tools([tool for tool in self.tools if tool.name not in request.tools_dict])
         if self.instructions:
             request.append_instructions(self.instructions)
 
     def earlier_events(self, author: str) -> list[Event]:
-        """What was said before, as events of a session that does not know it."""
+        """The history as events for a session that does not have it yet."""
         return [
             Event(
                 author="user" if message.role == Role.ROLE_USER else author,
@@ -67,16 +76,25 @@ class ClientSide:
         ]
 
 
-def client_side_of(asked: Asked) -> ClientSide:
-    tools: list[BaseTool] = [RemoteTool(tool) for tool in asked.tools]
-    state = {key: asked.state[key] for key in asked.state if not key.startswith(_NOT_CLIENTS)}
-    return ClientSide(tools, asked.instructions, state, asked.history)
+def client_side(
+    *,
+    tools: Sequence[ClientTool],
+    instructions: Sequence[str],
+    state: Mapping[str, Any],
+    history: Sequence[Message],
+) -> ClientSide:
+    """What the client sent; state that is not the client's to set is left out."""
+    return ClientSide(
+        tools=[RemoteTool(tool) for tool in tools],
+        instructions=list(instructions),
+        state={key: value for key, value in state.items() if not key.startswith(_NOT_CLIENTS)},
+        history=list(history),
+    )
 
 
 def _content(message: Message) -> types.Content:
-    parts = [part for item in message.parts if (part := _part(item))]
     role = "user" if message.role == Role.ROLE_USER else "model"
-    return types.Content(role=role, parts=parts)
+    return types.Content(role=role, parts=[part for item in message.parts if (part := _part(item))])
 
 
 def _part(part: Part) -> types.Part | None:

@@ -1,4 +1,4 @@
-"""What an agent, a tool or a callback may say while it runs.
+"""What an agent, a tool or a callback may send while it runs.
 
 Each function takes any ADK context first and may be called from async code, from sync code
 and from worker threads. Where no A2A request is being served they only log at DEBUG.
@@ -14,48 +14,54 @@ from a2a.types import (
     Message,
     Part,
     TaskArtifactUpdateEvent,
-    TaskState,
-    TaskStatus,
-    TaskStatusUpdateEvent,
 )
+from google.adk.tools import request_input
 from google.genai import types
 
 from aion_adk.inbox import AnyContext, invocation_of
-from aion_adk.outbound import agent_message, data_part, reply_parts, to_a2a_part
+from aion_adk.outbound import agent_message, data_part, reply_parts, to_a2a_part, working_update
 from aion_adk.stamp import new_id
 from aion_adk.turn import DeltaEnd, SectionKey, TextDelta, Turn, turn_of
 from aion_adk.values import drop_protected, to_struct
 
 logger = logging.getLogger(__name__)
 
-Said = str | Message | types.Content | Part | types.Part | Iterable[Part | types.Part | str]
+ask_caller = request_input
+"""Gives an `LlmAgent` a way to ask its caller: the task waits for the answer.
+
+It is ADK's own `request_input`, so the adk commands and ADK clients know it too.
+"""
+
+MessageContent = (
+    str | Message | types.Content | Part | types.Part | Iterable[Part | types.Part | str]
+)
 """Text, an A2A message or parts, genai content or parts."""
 
 
-def reply(ctx: AnyContext, content: Said) -> None:
+def reply(ctx: AnyContext, content: MessageContent) -> None:
     """Adds one message to the reply of this turn; the reply then wins over every other source."""
-    turn = _serving(ctx, "reply")
-    message = _message(content)
+    turn = _open_turn(ctx, "reply")
+    message = _to_message(content)
     if turn and message.parts:
         turn.buffer.append(turn.own(message))
 
 
 async def reply_stream(ctx: AnyContext, chunks: Iterable[str] | AsyncIterable[str]) -> str:
     """Streams `chunks` as they come; the joined text, which is returned, becomes the reply."""
-    turn = _serving(ctx, "reply_stream")
+    turn = _open_turn(ctx, "reply_stream")
     key = _section(ctx, new_id())
-    said: list[str] = []
+    received: list[str] = []
     try:
-        async for chunk in _each(chunks):
-            said.append(chunk)
+        async for chunk in _async_iterable(chunks):
+            received.append(chunk)
             if turn and chunk:
                 await turn.outgoing.send(TextDelta(key, chunk))
     finally:
         if turn:
             turn.outgoing.publish(DeltaEnd(key))
-    text = "".join(said)
+    text = "".join(received)
     if turn and text:
-        turn.buffer.append(turn.own(_message(text)))
+        turn.buffer.append(turn.own(_to_message(text)))
     return text
 
 
@@ -76,9 +82,9 @@ def emit_file(
     content = Part(url=url) if url is not None else Part(raw=raw)
     content.media_type = mime_type
     content.filename = name or ""
-    turn = _serving(ctx, "emit_file")
+    turn = _open_turn(ctx, "emit_file")
     if turn:
-        _emit_artifact(turn, "file", name, content, append=append, last_chunk=last_chunk)
+        _publish_artifact(turn, "file", name, content, append=append, last_chunk=last_chunk)
 
 
 def emit_data(
@@ -91,43 +97,41 @@ def emit_data(
 ) -> None:
     """Sends JSON-serialisable data as an artifact."""
     content = data_part(data)
-    turn = _serving(ctx, "emit_data")
+    turn = _open_turn(ctx, "emit_data")
     if turn:
-        _emit_artifact(turn, "data", name, content, append=append, last_chunk=last_chunk)
+        _publish_artifact(turn, "data", name, content, append=append, last_chunk=last_chunk)
 
 
 def emit_artifact(
     ctx: AnyContext,
-    content: Said,
+    content: MessageContent,
     *,
     name: str | None = None,
     append: bool = False,
     last_chunk: bool = True,
 ) -> None:
     """Sends text or parts as an artifact, in one piece or piece by piece."""
-    parts = list(_message(content).parts)
-    turn = _serving(ctx, "emit_artifact")
+    parts = list(_to_message(content).parts)
+    turn = _open_turn(ctx, "emit_artifact")
     if turn:
-        _emit_artifact(turn, "artifact", name, *parts, append=append, last_chunk=last_chunk)
+        _publish_artifact(turn, "artifact", name, *parts, append=append, last_chunk=last_chunk)
 
 
-def emit_message(ctx: AnyContext, message: Said, *, partial: bool = False) -> None:
+def emit_message(ctx: AnyContext, message: MessageContent, *, partial: bool = False) -> None:
     """Sends a message while the task goes on: kept in its history, or only streamed if partial."""
-    turn = _serving(ctx, "emit_message")
+    turn = _open_turn(ctx, "emit_message")
     if turn is None:
         return
     key = _section(ctx, "emit")
-    said = _message(message)
+    content = _to_message(message)
     if partial:
-        for part in said.parts:
+        for part in content.parts:
             if part.text:
                 turn.outgoing.publish(TextDelta(key, part.text))
-        return
-    if not said.parts:
-        return
-    turn.last_emitted = turn.own(said)
-    turn.outgoing.publish(DeltaEnd(key))
-    turn.outgoing.publish(_working(message=turn.last_emitted))
+    elif content.parts:
+        turn.last_emitted = turn.own(content)
+        turn.outgoing.publish(DeltaEnd(key))
+        turn.outgoing.publish(working_update(message=turn.last_emitted))
 
 
 def emit_task_metadata(ctx: AnyContext, metadata: Mapping[str, Any]) -> None:
@@ -135,41 +139,34 @@ def emit_task_metadata(ctx: AnyContext, metadata: Mapping[str, Any]) -> None:
     struct = to_struct(metadata)
     if dropped := drop_protected(struct):
         logger.warning("dropped protected metadata keys: %s", ", ".join(dropped))
-    turn = _serving(ctx, "emit_task_metadata")
+    turn = _open_turn(ctx, "emit_task_metadata")
     if turn and struct.fields:
-        turn.outgoing.publish(TaskStatusUpdateEvent(status=_working().status, metadata=struct))
+        turn.outgoing.publish(working_update(metadata=struct))
 
 
-def _serving(ctx: AnyContext, helper: str) -> Turn | None:
+def _open_turn(ctx: AnyContext, caller: str) -> Turn | None:
     turn = turn_of(ctx)
     if turn is None:
-        logger.debug("%s: no A2A request is being served", helper)
+        logger.debug("%s: no A2A request is being served", caller)
     elif turn.outgoing.closed:
-        logger.debug("%s: the request is answered already", helper)
+        logger.debug("%s: the request is answered already", caller)
         return None
     return turn
 
 
-def _emit_artifact(
+def _publish_artifact(
     turn: Turn, kind: str, name: str | None, *parts: Part, append: bool, last_chunk: bool
 ) -> None:
-    artifact_id = name or _unnamed_artifact_id(turn, kind, append=append)
+    artifact_id = name
+    if not artifact_id:
+        # Artifacts without a name do not replace each other; the last one can be appended to.
+        if not append or kind not in turn.unnamed_artifacts:
+            turn.unnamed_artifacts[kind] = new_id()
+        artifact_id = turn.unnamed_artifacts[kind]
     artifact = Artifact(artifact_id=artifact_id, name=name or kind, parts=parts)
     turn.outgoing.publish(
         TaskArtifactUpdateEvent(artifact=artifact, append=append, last_chunk=last_chunk)
     )
-
-
-def _unnamed_artifact_id(turn: Turn, kind: str, *, append: bool) -> str:
-    """Artifacts without a name do not replace each other; the last one can be appended to."""
-    if not append or kind not in turn.unnamed_artifacts:
-        turn.unnamed_artifacts[kind] = new_id()
-    return turn.unnamed_artifacts[kind]
-
-
-def _working(*, message: Message | None = None) -> TaskStatusUpdateEvent:
-    status = TaskStatus(state=TaskState.TASK_STATE_WORKING, message=message)
-    return TaskStatusUpdateEvent(status=status)
 
 
 def _section(ctx: AnyContext, stream: str) -> SectionKey:
@@ -178,36 +175,30 @@ def _section(ctx: AnyContext, stream: str) -> SectionKey:
     return (author, f"{invocation.branch or ''}#{stream}")
 
 
-def _message(content: Said) -> Message:
+def _to_message(content: MessageContent) -> Message:
     match content:
         case Message():
             return content
-        case str():
-            parts = _parts([content])
         case types.Content():
-            parts = reply_parts(content)
-        case Part() | types.Part():
-            parts = _parts([content])
+            return agent_message(reply_parts(content), message_id=new_id())
+        case str() | Part() | types.Part():
+            items = [content]
         case _:
-            parts = _parts(content)
+            items = content
+    parts: list[Part] = []
+    for item in items:
+        match item:
+            case str():
+                parts += [Part(text=item)] if item else []
+            case Part():
+                parts.append(item)
+            case _:
+                part = to_a2a_part(item)
+                parts += [part] if part else []
     return agent_message(parts, message_id=new_id())
 
 
-def _parts(content: Iterable[Part | types.Part | str]) -> list[Part]:
-    converted: list[Part] = []
-    for item in content:
-        match item:
-            case str():
-                converted += [Part(text=item)] if item else []
-            case Part():
-                converted.append(item)
-            case _:
-                part = to_a2a_part(item)
-                converted += [part] if part else []
-    return converted
-
-
-async def _each(chunks: Iterable[str] | AsyncIterable[str]) -> AsyncIterable[str]:
+async def _async_iterable(chunks: Iterable[str] | AsyncIterable[str]) -> AsyncIterable[str]:
     if isinstance(chunks, AsyncIterable):
         async for chunk in chunks:
             yield chunk

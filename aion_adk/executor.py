@@ -18,7 +18,7 @@ from google.adk.telemetry.context import TelemetryConfig
 from google.genai import types
 
 from aion_adk.agent_run import AgentRun, RunTimeout
-from aion_adk.answers import Waiting, waiting_of
+from aion_adk.answers import OpenCalls, open_calls_of
 from aion_adk.errors import BridgeError, TaskFailed, TaskRejected, find_cause, log_failure
 from aion_adk.identity import caller_of
 from aion_adk.inbound import to_content
@@ -71,7 +71,7 @@ class ADKAgentExecutor(AgentExecutor):
         with observed_run(context) as observed:
             await run.announce(hold=not self.answers_with_task(context))
             try:
-                if isinstance(request, Waiting):
+                if isinstance(request, OpenCalls):
                     outcome = still_waiting(request)
                 else:
                     outcome = await run.run(request)
@@ -84,8 +84,8 @@ class ADKAgentExecutor(AgentExecutor):
             await run.conclude(outcome)
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
-        if context.message is None and (asked := waiting_of(context.current_task).asked):
-            await refuse(self.runner, caller_of(context, user_id=self._options.user_id), asked)
+        if context.message is None and (calls := open_calls_of(context.current_task).calls):
+            await refuse(self.runner, caller_of(context, user_id=self._options.user_id), calls)
         if not isinstance(event_queue, TaskQueue):
             canceled = self.stamps.of(context).status_update(TaskState.TASK_STATE_CANCELED)
             await event_queue.enqueue_event(canceled)
@@ -129,24 +129,24 @@ def _log(error: Exception, context: RequestContext) -> str:
     return log_failure(logger, what, error)
 
 
-def _request_of(context: RequestContext) -> types.Content | Waiting:
+def _request_of(context: RequestContext) -> types.Content | OpenCalls:
     """The agent's new message; what is still open if the task waits for more than this one."""
     message = context.message
     if message is None:
         raise InvalidParamsError("The request has no message.")
     content = to_content(message, plain_text=context.get_user_input())
-    waiting = waiting_of(context.current_task, before=message)
-    if waiting.open:
-        waiting.hear(message)
-        return waiting if waiting.open else waiting.content
+    open_calls = open_calls_of(context.current_task, before=message)
+    if open_calls.unanswered:
+        open_calls.add_answers(message)
+        return open_calls if open_calls.unanswered else open_calls.content
     if any(part.function_response for part in content.parts or []):
         raise InvalidParamsError("No call of this task waits for a function response.")
     return content
 
 
-def still_waiting(waiting: Waiting) -> Outcome:
+def still_waiting(waiting: OpenCalls) -> Outcome:
     """The open questions again, with what is held and what was wrong about the answer."""
-    calls = list(waiting.open.values())
-    held = [f"{len(waiting.held)} of {len(waiting.asked)} answers received."]
-    remarks = [*(held if waiting.held else []), *waiting.problems]
+    calls = list(waiting.unanswered.values())
+    held = [f"{len(waiting.responses)} of {len(waiting.calls)} answers received."]
+    remarks = [*(held if waiting.responses else []), *waiting.problems]
     return Outcome(state=paused_state(calls), messages=[prompt_message(calls, remarks=remarks)])

@@ -9,7 +9,7 @@ from a2a.server.agent_execution import RequestContext
 
 UserIdResolver = Callable[[RequestContext], str]
 
-# What every session and artifact service of ADK takes as a session id.
+# A session id that every session and artifact service of ADK accepts.
 _PORTABLE_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _LONGEST_USER_ID = 128
 
@@ -22,24 +22,16 @@ class Caller:
 
 
 def caller_of(context: RequestContext, *, user_id: UserIdResolver | None = None) -> Caller:
-    """A name nobody verified is never used: without authentication it comes from the context."""
+    """An unverified user name is never used: without authentication the context id stands in."""
     context_id = context.context_id or ""
+    session_id = context_id if _PORTABLE_ID.fullmatch(context_id) else f"ctx-{_digest(context_id)}"
     user = context.call_context.user
     authenticated = user.is_authenticated and bool(user.user_name)
-    session_id = session_id_of(context_id)
     verified = user.user_name if authenticated else f"A2A_USER_{session_id}"
-    name = user_id(context) if user_id else verified
-    return Caller(_short(name or verified), session_id, authenticated)
-
-
-def session_id_of(context_id: str) -> str:
-    """The context id, or a digest of it where a session service could not take it."""
-    return context_id if _PORTABLE_ID.fullmatch(context_id) else f"ctx-{_digest(context_id)}"
-
-
-def _short(name: str) -> str:
-    stripped = name.strip()
-    return name if stripped == name and len(name) <= _LONGEST_USER_ID else f"user-{_digest(name)}"
+    name = (user_id(context) if user_id else verified) or verified
+    if name != name.strip() or len(name) > _LONGEST_USER_ID:
+        name = f"user-{_digest(name)}"
+    return Caller(name, session_id, authenticated)
 
 
 def _digest(text: str) -> str:

@@ -28,17 +28,24 @@ def to_content(message: Message, *, plain_text: str = "") -> types.Content:
 
 
 def to_genai_part(part: Part) -> types.Part | None:
+    """The part as ADK takes it; None for one without content."""
     match part.WhichOneof("content"):
-        case "text":
-            return types.Part(text=part.text) if part.text else None
-        case "raw":
-            return _inline_data(part) if part.raw else None
-        case "url":
-            return _file_data(part) if part.url else None
-        case "data":
-            if is_function_response(part):
-                return types.Part(function_response=to_function_response(part))
-            return _data_as_text(part)
+        case "text" if part.text:
+            return types.Part(text=part.text)
+        case "raw" if part.raw:
+            name = part.filename or None
+            blob = types.Blob(data=part.raw, mime_type=mime_type_of(part), display_name=name)
+            return types.Part(inline_data=blob)
+        case "url" if part.url:
+            name = part.filename or None
+            file = types.FileData(
+                file_uri=part.url, mime_type=mime_type_of(part), display_name=name
+            )
+            return types.Part(file_data=file)
+        case "data" if is_function_response(part):
+            return types.Part(function_response=to_function_response(part))
+        case "data" if part.data.WhichOneof("kind"):
+            return types.Part(text=json.dumps(to_plain(part.data), ensure_ascii=False))
         case _:
             return None
 
@@ -47,39 +54,16 @@ def mime_type_of(part: Part) -> str:
     """The declared type, else a guess by filename, else by the URL's path."""
     if part.media_type:
         return part.media_type
-    guesses = (mimetypes.guess_type(name)[0] for name in (part.filename, _path_of(part.url)))
+    try:
+        path = unquote(urlsplit(part.url).path)
+    except ValueError:  # not a URL; the agent will find out when it fetches it
+        path = ""
+    guesses = (mimetypes.guess_type(name)[0] for name in (part.filename, path))
     return next(filter(None, guesses), DEFAULT_MIME_TYPE)
 
 
 def is_function_response(part: Part) -> bool:
     return adk_type_of(part) == FUNCTION_RESPONSE
-
-
-def _path_of(url: str) -> str:
-    try:
-        return unquote(urlsplit(url).path)
-    except ValueError:  # not a URL; whether it can be fetched is the agent's business
-        return ""
-
-
-def _data_as_text(part: Part) -> types.Part | None:
-    if part.data.WhichOneof("kind") is None:
-        return None
-    return types.Part(text=json.dumps(to_plain(part.data), ensure_ascii=False))
-
-
-def _inline_data(part: Part) -> types.Part:
-    blob = types.Blob(
-        data=part.raw, mime_type=mime_type_of(part), display_name=part.filename or None
-    )
-    return types.Part(inline_data=blob)
-
-
-def _file_data(part: Part) -> types.Part:
-    file_data = types.FileData(
-        file_uri=part.url, mime_type=mime_type_of(part), display_name=part.filename or None
-    )
-    return types.Part(file_data=file_data)
 
 
 def to_function_response(part: Part) -> types.FunctionResponse:

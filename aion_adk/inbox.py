@@ -18,15 +18,15 @@ AnyContext = InvocationContext | ReadonlyContext
 """Every context that ADK hands to agents, tools, callbacks, plugins and instruction providers."""
 
 
-class _Snapshot(Generic[T]):
-    """A field that is copied when it is set and whenever it is read, so that nobody shares it."""
+class _Copied(Generic[T]):
+    """A field that is copied when it is set and whenever it is read, so that it is never shared."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = f"_{name}"
 
     def __get__(self, instance: object | None, owner: type) -> T:
         if instance is None:
-            raise AttributeError(self._name)  # dataclass takes it for a field without a default
+            raise AttributeError(self._name)  # so dataclass sees a field without a default
         return deepcopy(vars(instance)[self._name])
 
     def __set__(self, instance: object, value: T) -> None:
@@ -37,15 +37,15 @@ class _Snapshot(Generic[T]):
 class A2AInbox:
     """A snapshot of the request, the same for every agent, tool and callback of the run.
 
-    What is read from it is a copy: nothing done to it reaches the server or another reader.
+    Every field read is a copy: changing it affects neither the server nor other readers.
     `origin` is "adk" when the agent runs under an adk command, where the inbox is built from
     the ADK session.
     """
 
-    task: _Snapshot[Task] = _Snapshot()
-    message: _Snapshot[Message] = _Snapshot()
-    metadata: _Snapshot[dict[str, Any]] = _Snapshot()
-    headers: _Snapshot[dict[str, str]] = _Snapshot()
+    task: _Copied[Task] = _Copied()
+    message: _Copied[Message] = _Copied()
+    metadata: _Copied[dict[str, Any]] = _Copied()
+    headers: _Copied[dict[str, str]] = _Copied()
     user_id: str = ""
     authenticated: bool = False
     extensions: frozenset[str] = frozenset()

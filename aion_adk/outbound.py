@@ -3,8 +3,10 @@
 import base64
 from typing import Any
 
-from a2a.types import Message, Part, Role
+from a2a.types import Message, Part, Role, TaskState, TaskStatus, TaskStatusUpdateEvent
 from google.genai import types
+from google.protobuf.struct_pb2 import Struct
+from pydantic import BaseModel
 
 from aion_adk.parts import (
     ADK_LONG_RUNNING,
@@ -15,23 +17,31 @@ from aion_adk.parts import (
 )
 from aion_adk.values import to_struct, to_value
 
+MESSAGE_ID = "a2a_message_id"
+"""Key in an event's custom metadata: the id that the event has as an A2A message."""
+
+
+def genai_parts(content: types.Content | None) -> list[types.Part]:
+    return (content.parts or []) if content else []
+
 
 def reply_parts(content: types.Content | None) -> list[Part]:
     """What a caller may read of `content`: no thoughts, no function calls or responses."""
-    if content is None or not content.parts:
-        return []
-    return [converted for part in content.parts if (converted := to_a2a_part(part))]
+    return [part for item in genai_parts(content) if (part := to_a2a_part(item))]
 
 
 def to_a2a_part(part: types.Part) -> Part | None:
+    """The part as a caller may read it; None for thoughts and function calls and responses."""
     if part.thought:
         return None
     if part.text:
         return Part(text=part.text)
-    if part.inline_data and part.inline_data.data is not None:
-        return _raw_part(part.inline_data)
-    if part.file_data and part.file_data.file_uri:
-        return _url_part(part.file_data)
+    if (blob := part.inline_data) and blob.data is not None:
+        name = blob.display_name or ""
+        return Part(raw=blob.data, media_type=blob.mime_type or "", filename=name)
+    if (file := part.file_data) and file.file_uri:
+        name = file.display_name or ""
+        return Part(url=file.file_uri, media_type=file.mime_type or "", filename=name)
     if part.executable_code:
         return data_part(_dump(part.executable_code), adk_type="executable_code")
     if part.code_execution_result:
@@ -69,26 +79,12 @@ def text_message(text: str, *, message_id: str) -> Message:
     return agent_message([Part(text=text)], message_id=message_id)
 
 
-def user_message(content: types.Content | None, *, message_id: str) -> Message:
-    return Message(message_id=message_id, role=Role.ROLE_USER, parts=reply_parts(content))
+def working_update(
+    *, message: Message | None = None, metadata: Struct | None = None
+) -> TaskStatusUpdateEvent:
+    status = TaskStatus(state=TaskState.TASK_STATE_WORKING, message=message)
+    return TaskStatusUpdateEvent(status=status, metadata=metadata)
 
 
-def _raw_part(blob: types.Blob) -> Part:
-    return Part(raw=blob.data, media_type=blob.mime_type or "", filename=blob.display_name or "")
-
-
-def _url_part(file_data: types.FileData) -> Part:
-    return Part(
-        url=file_data.file_uri,
-        media_type=file_data.mime_type or "",
-        filename=file_data.display_name or "",
-    )
-
-
-def _dump(
-    model: types.FunctionCall
-    | types.FunctionResponse
-    | types.ExecutableCode
-    | types.CodeExecutionResult,
-) -> Any:
+def _dump(model: BaseModel) -> Any:
     return model.model_dump(mode="json", exclude_none=True)

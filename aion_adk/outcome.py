@@ -10,7 +10,7 @@ from google.adk.events import Event
 from google.protobuf.struct_pb2 import Struct
 
 from aion_adk.errors import OutboxError
-from aion_adk.outbound import data_part, reply_parts
+from aion_adk.outbound import MESSAGE_ID, data_part, reply_parts
 from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.pending import PendingCalls, paused_state
 from aion_adk.prompt import prompt_message
@@ -30,10 +30,6 @@ HONOURED_STATES = frozenset(
 )
 
 _GIVEN_UP_STATES = frozenset({TaskState.TASK_STATE_FAILED, TaskState.TASK_STATE_REJECTED})
-
-
-MESSAGE_ID = "a2a_message_id"
-"""In an event's custom metadata: the id that the event has as an A2A message."""
 
 
 @dataclass(slots=True)
@@ -129,8 +125,8 @@ def compile_outcome(
     outcome.messages = [message for message in outcome.messages if message.parts]
     if pending and pending.calls and outcome.state not in _GIVEN_UP_STATES:
         outcome.state = paused_state(pending.calls)
-        said = [] if buffer or outbox else pending.said
-        outcome.messages.append(prompt_message(pending.calls, said=said))
+        parts = [] if buffer or outbox else pending.parts
+        outcome.messages.append(prompt_message(pending.calls, parts=parts))
         outcome.direct = False
     if as_artifact and outcome.messages and outcome.state == TaskState.TASK_STATE_COMPLETED:
         outcome.artifacts.append(_reply_artifact(outcome.messages))

@@ -1,4 +1,4 @@
-"""How ADK spells what an A2A data part is, and how the parts of a message are told apart."""
+"""What a part or an artifact of A2A is, by ADK's metadata keys and this package's artifact ids."""
 
 from a2a.types import Message, Part
 from google.protobuf.struct_pb2 import Struct
@@ -17,9 +17,24 @@ STATE_DELTA = "state_delta"
 TOOL_CALLS = "tool_calls"
 TOOL_RESULTS = "tool_results"
 
+STREAM_DELTA = "aion:stream-delta"
+"""How the ids of artifacts begin that carry streamed text until the whole message is there."""
+
+STREAM_DELTA_NAME = "Stream Delta"
+STREAM_THOUGHT = f"{STREAM_DELTA}#thought"
+
+
+def is_transitory(artifact_id: str) -> bool:
+    """Whether the artifact only carries streamed text, which is never stored."""
+    return artifact_id.startswith(STREAM_DELTA)
+
+
+def is_thought_delta(artifact_id: str) -> bool:
+    return artifact_id.startswith(STREAM_THOUGHT)
+
 
 def adk_type_of(part: Part) -> str:
-    """What ADK says a data part is; empty for a part that it says nothing about."""
+    """The ADK type that a data part declares; empty for any other part."""
     if not part.HasField("data") or ADK_TYPE not in part.metadata.fields:
         return ""
     return part.metadata.fields[ADK_TYPE].string_value
@@ -30,7 +45,7 @@ def is_thought(part: Part) -> bool:
 
 
 def is_prompt(part: Part) -> bool:
-    """Whether the text is the bridge's own, asking a person to answer a pending call."""
+    """Whether the text is this package's own, asking a person to answer a pending call."""
     return part.HasField("text") and _is_true(part.metadata, PROMPT)
 
 
@@ -38,21 +53,13 @@ def is_long_running(part: Part) -> bool:
     return _is_true(part.metadata, ADK_LONG_RUNNING)
 
 
-def has_tool_calls(message: Message) -> bool:
+def has_data(message: Message, adk_type: str, *, or_key: str) -> bool:
+    """Whether the message has a data part of this ADK type, or one whose object has `or_key`."""
     return any(
-        adk_type_of(part) == FUNCTION_CALL or _holds(part, TOOL_CALLS) for part in message.parts
-    )
-
-
-def has_tool_results(message: Message) -> bool:
-    return any(
-        adk_type_of(part) == FUNCTION_RESPONSE or _holds(part, TOOL_RESULTS)
+        adk_type_of(part) == adk_type
+        or (part.HasField("data") and or_key in part.data.struct_value.fields)
         for part in message.parts
     )
-
-
-def _holds(part: Part, key: str) -> bool:
-    return part.HasField("data") and key in part.data.struct_value.fields
 
 
 def _is_true(metadata: Struct, key: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from a2a.types import Message, Task, TaskState, TaskStatus
+from a2a.types import Message, Role, Task, TaskState, TaskStatus
 from google.adk.agents.callback_context import CallbackContext
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
@@ -13,7 +13,7 @@ from google.genai import types
 
 from aion_adk.inbound import to_genai_part
 from aion_adk.inbox import INBOX_ATTRIBUTE, A2AInbox
-from aion_adk.outbound import user_message
+from aion_adk.outbound import genai_parts, reply_parts
 from aion_adk.outbox import OUTBOX_KEY, A2AOutbox, to_outbox
 from aion_adk.turn import TURN_ATTRIBUTE, current_turn, turn_of
 
@@ -23,7 +23,7 @@ _HELD_ATTRIBUTE = "a2a_held_outbox"
 class A2ABridgePlugin(BasePlugin):
     """Makes `ctx.a2a_inbox` and `a2a_outbox` work, under a server and under the adk commands.
 
-    Two instances in one run do no harm: the second finds everything done.
+    A second instance in the same run changes nothing.
     """
 
     def __init__(self, name: str = "a2a_bridge") -> None:
@@ -32,10 +32,10 @@ class A2ABridgePlugin(BasePlugin):
     async def on_user_message_callback(
         self, *, invocation_context: InvocationContext, user_message: types.Content
     ) -> None:
-        _place_inbox(invocation_context)
+        _add_inbox(invocation_context)
 
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        _place_inbox(invocation_context)
+        _add_inbox(invocation_context)
 
     async def before_model_callback(
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
@@ -48,53 +48,38 @@ class A2ABridgePlugin(BasePlugin):
     async def on_event_callback(
         self, *, invocation_context: InvocationContext, event: Event
     ) -> Event | None:
-        # The event is changed in place: returning one would silence the plugins after this one.
+        # The event is changed in place: ADK skips the plugins after one that returns an event.
         turn = turn_of(invocation_context)
         outbox = _take_outbox(event)
         if turn and outbox:
             turn.outbox = outbox
         elif not turn:
-            _show(invocation_context, outbox, event)
+            _show_outbox(invocation_context, outbox, event)
         return None
 
 
 def with_bridge(plugins: Sequence[BasePlugin]) -> list[BasePlugin]:
-    """The plugins with the bridge's first: what a plugin returns keeps later ones from running."""
+    """The plugins, the bridge's first: ADK skips the plugins after one that returns something."""
     bridge = next((p for p in plugins if isinstance(p, A2ABridgePlugin)), A2ABridgePlugin())
     return [bridge, *(plugin for plugin in plugins if plugin is not bridge)]
 
 
-def _place_inbox(ctx: InvocationContext) -> None:
+def _add_inbox(ctx: InvocationContext) -> None:
     turn = current_turn.get()
     if turn:
         turn.invocation_ids.add(ctx.invocation_id)
-    _place(ctx, INBOX_ATTRIBUTE, turn.inbox if turn else _inbox_from_session(ctx))
-    _place(ctx, TURN_ATTRIBUTE, turn)
+    _set_attribute(ctx, INBOX_ATTRIBUTE, turn.inbox if turn else _inbox_from_session(ctx))
+    _set_attribute(ctx, TURN_ATTRIBUTE, turn)
 
 
-def _place(ctx: InvocationContext, name: str, value: object) -> None:
-    # InvocationContext forbids extra fields; an attribute placed beneath pydantic is
-    # carried along by model_copy to sub-agents, branches, nodes and tools.
+def _set_attribute(ctx: InvocationContext, name: str, value: object) -> None:
+    # InvocationContext forbids extra fields; model_copy hands an attribute that was set past
+    # pydantic on to sub-agents, branches, nodes and tools.
     object.__setattr__(ctx, name, value)
 
 
-def _show(ctx: InvocationContext, outbox: A2AOutbox | None, event: Event) -> None:
-    """Makes an outbox the event's content where no A2A server is there to send it."""
-    outbox = outbox or getattr(ctx, _HELD_ATTRIBUTE, None)
-    if outbox is None:
-        return
-    if event.partial or (_has_function_parts(event) and not event.is_final_response()):
-        # Text beside a function response would reach the model: wait for its answer.
-        _place(ctx, _HELD_ATTRIBUTE, outbox)
-        return
-    _place(ctx, _HELD_ATTRIBUTE, None)
-    kept = [part for part in _parts(event) if part.function_call or part.function_response]
-    shown = [part for part in map(to_genai_part, _outbox_message(outbox).parts) if part]
-    if kept or shown:
-        event.content = types.Content(role="model", parts=kept + shown)
-
-
 def _take_outbox(event: Event) -> A2AOutbox | None:
+    """The outbox that the event's state delta holds; it is removed from there."""
     delta: dict[str, Any] = event.actions.state_delta
     if OUTBOX_KEY not in delta:
         return None
@@ -105,27 +90,36 @@ def _take_outbox(event: Event) -> A2AOutbox | None:
     return None if value is None else to_outbox(value).model_copy(deep=True)
 
 
-def _outbox_message(outbox: A2AOutbox) -> Message:
-    if outbox.message is not None:
-        return outbox.message
-    task = outbox.task or Task()
-    if task.status.HasField("message"):
-        return task.status.message
-    return task.history[-1] if task.history else Message()
-
-
-def _parts(event: Event) -> list[types.Part]:
-    return (event.content.parts or []) if event.content else []
-
-
-def _has_function_parts(event: Event) -> bool:
-    return any(part.function_call or part.function_response for part in _parts(event))
+def _show_outbox(ctx: InvocationContext, outbox: A2AOutbox | None, event: Event) -> None:
+    """Makes an outbox the event's content where no A2A server is there to send it."""
+    outbox = outbox or getattr(ctx, _HELD_ATTRIBUTE, None)
+    if outbox is None:
+        return
+    calls = [p for p in genai_parts(event.content) if p.function_call or p.function_response]
+    if event.partial or (calls and not event.is_final_response()):
+        # Text beside a function response would reach the model: wait for its answer.
+        _set_attribute(ctx, _HELD_ATTRIBUTE, outbox)
+        return
+    _set_attribute(ctx, _HELD_ATTRIBUTE, None)
+    if outbox.task is None:
+        message = outbox.message or Message()
+    elif outbox.task.status.HasField("message"):
+        message = outbox.task.status.message
+    else:
+        message = outbox.task.history[-1] if outbox.task.history else Message()
+    shown = [part for part in map(to_genai_part, message.parts) if part]
+    if calls or shown:
+        event.content = types.Content(role="model", parts=calls + shown)
 
 
 def _inbox_from_session(ctx: InvocationContext) -> A2AInbox:
-    message = user_message(ctx.user_content, message_id=ctx.invocation_id)
-    message.context_id = ctx.session.id
-    message.task_id = ctx.invocation_id
+    message = Message(
+        message_id=ctx.invocation_id,
+        context_id=ctx.session.id,
+        task_id=ctx.invocation_id,
+        role=Role.ROLE_USER,
+        parts=reply_parts(ctx.user_content),
+    )
     task = Task(
         id=ctx.invocation_id,
         context_id=ctx.session.id,

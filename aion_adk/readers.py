@@ -165,6 +165,17 @@ class Reader(AsyncIterator[Event]):
             self._error = error
             self._wake()
 
+    async def first(self) -> Event:
+        """The first event. A call that is refused raises instead, and the reader is closed."""
+        try:
+            event = await anext(self, None)
+            if event is None:
+                raise InternalError("The stream ended before its first event.")
+        except BaseException:
+            await self.aclose()
+            raise
+        return event
+
     async def aclose(self) -> None:
         """The reader is gone: nothing more is kept for it."""
         if self.source is not None:

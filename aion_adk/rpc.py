@@ -1,11 +1,10 @@
-"""JSON-RPC: the calls that carry an agent's answer are answered directly, all others by a2a-sdk.
+"""JSON-RPC: calls that carry an agent's answer are answered here, all others by a2a-sdk.
 
-A call that is not plainly well formed is a2a-sdk's too, so that there is one set of errors.
+So is every call that is not well formed, so that there is one set of errors.
 """
 
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -13,7 +12,6 @@ from typing import Any, cast
 from a2a.server.context import ServerCallContext
 from a2a.server.events import Event
 from a2a.server.jsonrpc_models import JSONParseError, JSONRPCError
-from a2a.server.request_handlers.request_handler import RequestHandler
 from a2a.server.request_handlers.response_helpers import build_error_response
 from a2a.server.routes.common import ServerCallContextBuilder
 from a2a.types import SendMessageRequest, SubscribeToTaskRequest
@@ -24,10 +22,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from aion_adk.guarded_handler import GuardedHandler
+from aion_adk.readers import Reader
 from aion_adk.sse import EventStream, frame
-from aion_adk.wire import plain_request, to_json
-
-Endpoint = Callable[[Request], Awaitable[Response]]
+from aion_adk.wire import to_json
 
 _PARAMS = {
     "SendMessage": SendMessageRequest,
@@ -38,7 +36,9 @@ _MEMBERS = frozenset({"jsonrpc", "id", "method", "params"})
 
 
 @dataclass(frozen=True)
-class _Call:
+class _JsonRpcCall:
+    """A call that is answered here; it encodes its own answer or stream."""
+
     id: str | int
     method: str
     params: SendMessageRequest | SubscribeToTaskRequest
@@ -47,12 +47,30 @@ class _Call:
     def opening(self) -> str:
         return f'{{"jsonrpc":"2.0","id":{json.dumps(self.id)},"result":'
 
+    def result(self, event: Event) -> str:
+        return f"{self.opening}{to_json(event)}}}"
+
+    def event_frames(self, event: Event) -> list[str]:
+        return [frame(self.result(event))]
+
+    def end_frames(self) -> list[str]:
+        return []
+
+    def error_frames(self, error: Exception) -> list[str]:
+        if not isinstance(error, A2AError):
+            raise error
+        return [frame(_error(self.id, error), event="error")]
+
 
 class JsonRpc:
     """The endpoint of one agent; `others` answers every call that is not answered here."""
 
     def __init__(
-        self, handler: RequestHandler, contexts: ServerCallContextBuilder, *, others: Endpoint
+        self,
+        handler: GuardedHandler,
+        contexts: ServerCallContextBuilder,
+        *,
+        others: Callable[[Request], Awaitable[Response]],
     ) -> None:
         self._handler = handler
         self._contexts = contexts
@@ -70,24 +88,27 @@ class JsonRpc:
         context.state["method"] = call.method
         context.state["request_id"] = call.id
         try:
-            return await self._answer(call, context)
+            if call.method == "SendMessage":
+                params = cast(SendMessageRequest, call.params)
+                answer = await self._handler.on_message_send(params, context)
+                return _json_response(call.result(answer))
+            events = await self._open_stream(call, context)
+            # A refusal is an ordinary answer: the stream begins with its first event.
+            return EventStream(events, call, first=await events.first())
         except A2AError as error:
             return _json_response(_error(call.id, error))
 
-    async def _answer(self, call: _Call, context: ServerCallContext) -> Response:
+    async def _open_stream(self, call: _JsonRpcCall, context: ServerCallContext) -> Reader:
         if isinstance(call.params, SubscribeToTaskRequest):
-            return await _stream(call, self._handler.on_subscribe_to_task(call.params, context))
-        if call.method == "SendStreamingMessage":
-            return await _stream(call, self._handler.on_message_send_stream(call.params, context))
-        result = await self._handler.on_message_send(call.params, context)
-        return _json_response(_result(call, result))
+            return await self._handler.open_subscription(call.params, context)
+        return await self._handler.open_stream(call.params, context)
 
 
-async def _call_of(request: Request) -> _Call | None:
-    """A call that is plainly one of ours; None for every other, to be answered elsewhere.
+async def _call_of(request: Request) -> _JsonRpcCall | None:
+    """A call that is answered here; None for any other, which a2a-sdk answers.
 
-    What Python cannot read for other reasons than the grammar of JSON (its encoding, its depth,
-    a number of thousands of digits) is a ValueError or a RecursionError.
+    A body that Python cannot read although it may be JSON (its encoding, its depth, a number of
+    thousands of digits) raises a ValueError or a RecursionError.
     """
     try:
         body: Any = json.loads(await request.body())
@@ -108,46 +129,16 @@ async def _call_of(request: Request) -> _Call | None:
         or not members.keys() <= _MEMBERS
     ):
         return None
-    parsed = _parsed(cast(dict[str, Any], params), _PARAMS[method])
-    return _Call(id_, method, parsed) if parsed else None
-
-
-def _parsed(
-    params: dict[str, Any], kind: type[SendMessageRequest | SubscribeToTaskRequest]
-) -> SendMessageRequest | SubscribeToTaskRequest | None:
-    if kind is SendMessageRequest and (request := plain_request(params)):
-        return request
+    parameters, kind = cast(dict[str, Any], params), _PARAMS[method]
     try:
-        return ParseDict(params, kind(), ignore_unknown_fields=True)
+        parsed = ParseDict(parameters, kind(), ignore_unknown_fields=True)
     except ParseError:
         return None
-
-
-async def _stream(call: _Call, events: AsyncGenerator[Event, None]) -> Response:
-    """A refusal is an ordinary answer: the stream begins with its first event."""
-    first = await anext(events, None)
-    return EventStream(_frames(call, first, events))
-
-
-async def _frames(
-    call: _Call, first: Event | None, events: AsyncGenerator[Event, None]
-) -> AsyncGenerator[str, None]:
-    async with aclosing(events):
-        try:
-            if first is not None:
-                yield frame(_result(call, first))
-            async for event in events:
-                yield frame(_result(call, event))
-        except A2AError as error:
-            yield frame(_error(call.id, error), event="error")
-
-
-def _result(call: _Call, event: Event) -> str:
-    return f"{call.opening}{to_json(event)}}}"
+    return _JsonRpcCall(id_, method, parsed)
 
 
 def _error(id_: str | int | None, error: A2AError | JSONRPCError) -> str:
-    # All in ASCII: an id may hold half a surrogate pair, which no encoding can.
+    # In ASCII: an id may hold half a surrogate pair, which no encoding can.
     return json.dumps(build_error_response(id_, error))
 
 

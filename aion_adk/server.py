@@ -21,9 +21,10 @@ from aion_adk.app import A2AApp, ServeGrpc, closing_of
 from aion_adk.auth import UNAUTHENTICATED, Authentication
 from aion_adk.card import Servable
 from aion_adk.discovery import HttpCallContexts, card_of, card_routes, extended_card_for
-from aion_adk.endpoints.openai import OpenAIEndpoint
-from aion_adk.endpoints.openai_errors import unauthenticated
-from aion_adk.endpoints.turns import CONTEXT_HEADER, TASK_HEADER, Turns
+from aion_adk.endpoints.conversations import CONTEXT_HEADER, TASK_HEADER, FrontEndCalls
+from aion_adk.endpoints.errors import unauthenticated
+from aion_adk.endpoints.openai import ChatEndpoint
+from aion_adk.endpoints.responses import ResponsesEndpoint
 from aion_adk.errors import LoadError
 from aion_adk.executor import ADKAgentExecutor
 from aion_adk.extensions import ExtensionHeaders
@@ -83,13 +84,13 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
     guarded = GuardedHandler(handler, extensions=card.capabilities.extensions)
     jsonrpc, *rest = a2a_routes(guarded, options)
     # Clients of other protocols cannot activate extensions, so none is required of them.
-    turns = Turns(GuardedHandler(handler, extensions=()), HttpCallContexts(options))
+    calls = FrontEndCalls(GuardedHandler(handler, extensions=()), HttpCallContexts(options))
     return A2AApp(
         card=card,
         routes=[
             jsonrpc,
             *card_routes(card, options),
-            *front_end_routes(turns, card, options, agent_name=name),
+            *front_end_routes(calls, card, options, agent_name=name),
             *rest,
         ],
         middleware=middleware_for(card, options),
@@ -124,7 +125,7 @@ def app_name_of(agent: Servable) -> str:
     return agent.app_name if isinstance(agent, Runner) else agent.name
 
 
-def a2a_routes(handler: RequestHandler, options: ServerOptions) -> list[BaseRoute]:
+def a2a_routes(handler: GuardedHandler, options: ServerOptions) -> list[BaseRoute]:
     """The route of JSON-RPC, then those of REST, which take every path."""
     contexts = HttpCallContexts(options)
     # Streams end with their runs; cut off earlier, they would end without a terminal event.
@@ -144,16 +145,17 @@ def a2a_routes(handler: RequestHandler, options: ServerOptions) -> list[BaseRout
 
 
 def front_end_routes(
-    turns: Turns, card: AgentCard, options: ServerOptions, *, agent_name: str
+    calls: FrontEndCalls, card: AgentCard, options: ServerOptions, *, agent_name: str
 ) -> list[BaseRoute]:
     """Routes for clients of other protocols."""
     routes: list[BaseRoute] = []
     if options.agui:
         from aion_adk.endpoints.agui import AGUIEndpoint  # needs the extra `agui`
 
-        routes += AGUIEndpoint(turns, card, agent_name=agent_name).routes()
+        routes += AGUIEndpoint(calls, card, agent_name=agent_name).routes()
     if options.openai:
-        routes += OpenAIEndpoint(turns, model=agent_name).routes()
+        routes += ChatEndpoint(calls, model=agent_name).routes()
+        routes += ResponsesEndpoint(calls, model=agent_name).routes()
     return routes
 
 

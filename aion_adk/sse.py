@@ -1,15 +1,40 @@
 """Server-sent events, framed with LF alone: some AG-UI clients read nothing else."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol
 
+from a2a.server.events import Event
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from aion_adk.wire import on_one_line
 
+_encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
+
+
+class EventSource(Protocol):
+    """The A2A events of one call; an async generator is one."""
+
+    def __anext__(self) -> Awaitable[Event]: ...
+
+    def aclose(self) -> Awaitable[object]: ...
+
+
+class FrameEncoder(Protocol):
+    """Writes the events of one call in the words of one protocol."""
+
+    def event_frames(self, event: Event) -> Sequence[str]: ...
+
+    def end_frames(self) -> Sequence[str]:
+        """What follows the last event."""
+        ...
+
+    def error_frames(self, error: Exception) -> Sequence[str]:
+        """What ends a stream that broke; raises `error` if the client may not learn of it."""
+        ...
 
 
 def frame(data: str, *, event: str = "") -> str:
@@ -17,17 +42,34 @@ def frame(data: str, *, event: str = "") -> str:
     return f"{name}data: {on_one_line(data)}\n\n"
 
 
+def json_frame(data: Mapping[str, Any], *, event: str = "") -> str:
+    return frame(_encode_json(data), event=event)
+
+
 class EventStream(Response):
-    """Writes each frame as it comes, and stops what makes them when the client leaves."""
+    """Sends each event as it comes, and closes their source when the client leaves.
+
+    `first` is an event that was taken beforehand, so that a refusal could be an ordinary response.
+    `on_close` is called with the last event that was taken, however the stream ended.
+    """
 
     media_type = "text/event-stream"
 
     def __init__(
-        self, frames: AsyncGenerator[str, None], *, headers: Mapping[str, str] | None = None
+        self,
+        events: EventSource,
+        encoder: FrameEncoder,
+        *,
+        first: Event | None = None,
+        headers: Mapping[str, str] | None = None,
+        on_close: Callable[[Event | None], None] | None = None,
     ) -> None:
         super().__init__(headers={**_HEADERS, **(headers or {})})
         del self.headers["content-length"]
-        self._frames = frames
+        self._events = events
+        self._encoder = encoder
+        self._first = first
+        self._on_close = on_close
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         client_is_there = asyncio.timeout(None)
@@ -42,12 +84,30 @@ class EventStream(Response):
             watcher.cancel()
 
     async def _write(self, send: Send) -> None:
-        start = {"status": self.status_code, "headers": self.raw_headers}
-        await send({"type": "http.response.start", **start})
-        async with aclosing(self._frames) as frames:
-            async for text in frames:
-                body = text.encode()
-                await send({"type": "http.response.body", "body": body, "more_body": True})
+        taken = last = self._first
+        over = False
+        try:
+            start = {"status": self.status_code, "headers": self.raw_headers}
+            await send({"type": "http.response.start", **start})
+            while not over:
+                try:
+                    if taken is None:
+                        taken = await self._events.__anext__()
+                    last, taken = taken, None
+                    frames = self._encoder.event_frames(last)
+                except StopAsyncIteration:
+                    over, frames = True, self._encoder.end_frames()
+                except Exception as error:
+                    over, frames = True, self._encoder.error_frames(error)
+                if frames:
+                    body = "".join(frames).encode()
+                    await send({"type": "http.response.body", "body": body, "more_body": True})
+        finally:
+            try:
+                await self._events.aclose()
+            finally:
+                if self._on_close:
+                    self._on_close(last)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 

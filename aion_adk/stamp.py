@@ -22,7 +22,7 @@ from a2a.types import (
 from google.protobuf.struct_pb2 import NULL_VALUE, Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from aion_adk.formats import canonical
+from aion_adk.formats.canonical import declare_canonical_type
 from aion_adk.snapshot import add_to_history
 from aion_adk.values import drop_protected, is_protected, misfits_in, to_struct
 
@@ -127,7 +127,7 @@ class Stamp:
         stamped.message_id = stamped.message_id or new_id()
         _make_null(misfits_of(stamped))
         if self._canonical_types:
-            canonical.stamp(stamped)
+            declare_canonical_type(stamped)
         self._stamp_metadata(stamped)
         return stamped
 

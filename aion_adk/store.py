@@ -12,7 +12,7 @@ from a2a.server.owner_resolver import OwnerResolver, resolve_user_scope
 from a2a.server.tasks import InMemoryTaskStore, TaskStore
 from a2a.types import ListTasksRequest, ListTasksResponse, Task, TaskState
 
-from aion_adk.delta import is_transitory
+from aion_adk.parts import is_transitory
 from aion_adk.snapshot import SETTLED_STATES, TERMINAL_STATES
 
 _LONGEST_PACKED = 64 * 1024

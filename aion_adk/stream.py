@@ -4,9 +4,8 @@ from a2a.types import Artifact, Part, TaskArtifactUpdateEvent
 from google.adk.events import Event
 from google.genai import types
 
-from aion_adk.delta import STREAM_DELTA, STREAM_DELTA_NAME, STREAM_THOUGHT
 from aion_adk.formats.canonical import CANONICAL_TYPE, CanonicalType
-from aion_adk.parts import ADK_THOUGHT
+from aion_adk.parts import ADK_THOUGHT, STREAM_DELTA, STREAM_DELTA_NAME, STREAM_THOUGHT
 from aion_adk.turn import SectionKey, TextDelta
 from aion_adk.values import to_struct
 

@@ -10,9 +10,9 @@ from a2a.server.events import Event, EventQueue
 from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskState, TaskStatusUpdateEvent
 from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError
 
-from aion_adk.delta import is_transitory
 from aion_adk.errors import log_failure
 from aion_adk.outbound import text_message
+from aion_adk.parts import is_transitory
 from aion_adk.push import PushDelivery
 from aion_adk.readers import Reader, Readers
 from aion_adk.record import TaskRecord

@@ -1,18 +1,18 @@
-"""Runs as OpenTelemetry sees them: a span below the caller's, and a few measurements.
+"""OpenTelemetry for runs: a span below the caller's, and a few metrics.
 
-Without an OpenTelemetry SDK in the process all of this is no-ops of its API.
+Without an OpenTelemetry SDK in the process, its API does nothing here.
 """
 
 import time
 from collections.abc import Generator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from a2a.server.agent_execution import RequestContext
 from a2a.types import TaskState
 from opentelemetry import metrics, propagate, trace
 from opentelemetry.context import Context
-from opentelemetry.trace import Span, Status, StatusCode
+from opentelemetry.trace import Status, StatusCode
 
 _tracer = trace.get_tracer("aion_adk")
 _meter = metrics.get_meter("aion_adk")
@@ -32,52 +32,41 @@ class ObservedRun:
     state: TaskState | None = None
     deltas: int = 0
 
-    @property
-    def state_name(self) -> str:
-        if self.state is None:
-            return "interrupted"
-        return TaskState.Name(self.state).removeprefix("TASK_STATE_").lower()
-
 
 @contextmanager
 def observed_run(context: RequestContext) -> Generator[ObservedRun, None, None]:
-    """Makes everything inside a child of the caller's span and measures it."""
+    """Measures what happens inside, in a span below the caller's."""
     run = ObservedRun()
     started = time.perf_counter()
     attributes = {"a2a.task.id": context.task_id or "", "a2a.context.id": context.context_id or ""}
     parent = parent_of(context.call_context.state.get("headers") or {})
-    with _span(parent, attributes) as span:
+    if parent is None and isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        # Nobody set a provider and the caller sent no trace: there is nothing to hand on.
+        entered = nullcontext(trace.INVALID_SPAN)
+    else:
+        entered = _tracer.start_as_current_span("a2a.run", context=parent, attributes=attributes)
+    with entered as span:
         try:
             yield run
         finally:
-            _close(span, run)
-            labels = {"a2a.task.state": run.state_name}
+            state = "interrupted"
+            if run.state is not None:
+                state = TaskState.Name(run.state).removeprefix("TASK_STATE_").lower()
+            span.set_attribute("a2a.task.state", state)
+            if run.state == TaskState.TASK_STATE_FAILED:
+                span.set_status(Status(StatusCode.ERROR))
+            labels = {"a2a.task.state": state}
             _runs.add(1, labels)
             _duration.record(time.perf_counter() - started, labels)
             if run.deltas:
                 _deltas.add(run.deltas, labels)
 
 
-def _span(
-    parent: Context | None, attributes: Mapping[str, str]
-) -> AbstractContextManager[Span, bool | None]:
-    if parent is None and isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
-        # Nobody set a provider and nobody asked for a trace: there is nothing to hand on.
-        return nullcontext(trace.INVALID_SPAN)
-    return _tracer.start_as_current_span("a2a.run", context=parent, attributes=attributes)
-
-
 def parent_of(headers: Mapping[str, str]) -> Context | None:
-    """The caller's span; None for the current one, which may be the web server's for this call."""
+    """The caller's span; None where the current one, such as the web server's, is in its trace."""
     if "traceparent" not in headers:
         return None
     caller = propagate.extract(headers)
     trace_id = trace.get_current_span(caller).get_span_context().trace_id
     current = trace.get_current_span().get_span_context()
     return None if current.is_valid and current.trace_id == trace_id else caller
-
-
-def _close(span: Span, run: ObservedRun) -> None:
-    span.set_attribute("a2a.task.state", run.state_name)
-    if run.state == TaskState.TASK_STATE_FAILED:
-        span.set_status(Status(StatusCode.ERROR))

@@ -7,7 +7,7 @@ import pytest
 from a2a.types import Message, Part, Role, Task, TaskState, TaskStatus
 from google.genai import types
 
-from aion_adk.answers import Waiting, fitting_response, waiting_of
+from aion_adk.answers import OpenCalls, fitting_response, open_calls_of
 from aion_adk.outbound import data_part
 from aion_adk.prompt import prompt_message
 
@@ -36,10 +36,10 @@ def response(value: Any, **fields: str) -> Part:
 
 
 def answered(*parts: Part, calls: list[types.FunctionCall]) -> dict[str | None, Any]:
-    waiting = Waiting()
-    waiting.ask(calls)
-    waiting.hear(message(*parts))
-    return {item.id: item.response for item in waiting.held}
+    open_calls = OpenCalls()
+    open_calls.add_calls(calls)
+    open_calls.add_answers(message(*parts))
+    return {item.id: item.response for item in open_calls.responses}
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,7 @@ def answered(*parts: Part, calls: list[types.FunctionCall]) -> dict[str | None, 
         (data_part([1, 2]), {"result": [1, 2]}),
         (data_part({"c1": "five"}), {"result": "five"}),
         (data_part({"id": "c1", "response": {"n": 5}}), {"n": 5}),
+        (data_part({"id": ["c1"], "response": 5}), {"id": ["c1"], "response": 5}),
         (response({"n": 5}, id="c1"), {"n": 5}),
         (response({"n": 5}, name="order"), {"n": 5}),
         (response({}, id="c1"), {}),
@@ -189,12 +190,12 @@ def test_what_a_task_waits_for_is_read_from_its_history() -> None:
             message(Part(text="this one is new"), message_id="4"),
         ],
     )
-    waiting = waiting_of(task, before=task.history[-1])
-    assert list(waiting.open) == ["c1"]
-    assert [(item.id, item.response) for item in waiting.held] == [("c2", {"n": 1})]
+    open_calls = open_calls_of(task, before=task.history[-1])
+    assert list(open_calls.unanswered) == ["c1"]
+    assert [(item.id, item.response) for item in open_calls.responses] == [("c2", {"n": 1})]
 
 
 def test_a_task_that_is_not_paused_waits_for_nothing() -> None:
     """F2"""
     working = TaskStatus(state=TaskState.TASK_STATE_WORKING)
-    assert waiting_of(Task(status=working, history=[prompt_message([TOOL])])).open == {}
+    assert open_calls_of(Task(status=working, history=[prompt_message([TOOL])])).unanswered == {}

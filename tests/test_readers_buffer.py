@@ -12,7 +12,7 @@ from a2a.types import (
 )
 from a2a.utils.errors import InternalError
 
-from aion_adk.delta import STREAM_DELTA, is_transitory
+from aion_adk.parts import STREAM_DELTA, is_transitory
 from aion_adk.readers import MOST_BYTES, MOST_BYTES_A_PIECE, Reader, Readers
 
 

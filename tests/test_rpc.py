@@ -2,18 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
 from typing import Any
 
 import httpx
 import pytest
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.context import ServerCallContext
-from a2a.server.events import Event, EventQueue
-from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.events import EventQueue
 from a2a.server.routes import create_jsonrpc_routes
 from a2a.server.routes.common import DefaultServerCallContextBuilder
-from a2a.server.tasks import InMemoryTaskStore
 from a2a.types import (
     AgentCapabilities,
     AgentCard,
@@ -27,8 +24,12 @@ from a2a.utils.errors import ContentTypeNotSupportedError
 from starlette.applications import Starlette
 from starlette.routing import Route
 
+from aion_adk.guarded_handler import GuardedHandler
+from aion_adk.handler import BridgeRequestHandler
 from aion_adk.outbound import agent_message
+from aion_adk.readers import Reader
 from aion_adk.rpc import JsonRpc
+from aion_adk.store import MemoryTaskStore
 from tests.serving import HEADERS, listening
 
 OURS, THEIRS = "/ours", "/theirs"
@@ -47,33 +48,47 @@ class Echo(AgentExecutor):
         raise NotImplementedError
 
 
-class Streaming(DefaultRequestHandler):
-    """Streams a task and an error, or waits; notes when its stream was closed."""
+class Watched(Reader):
+    """Says when it was closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.closed = asyncio.Event()
+
+    async def aclose(self) -> None:
+        await super().aclose()
+        self.closed.set()
+
+
+class Streaming(BridgeRequestHandler):
+    """Streams a task, then an error if it has one."""
 
     def __init__(self, *, error: Exception | None = None) -> None:
-        super().__init__(Echo(), InMemoryTaskStore(), CARD)
-        self.closed = asyncio.Event()
+        super().__init__(Echo(), MemoryTaskStore(), CARD)
+        self.readers: list[Watched] = []
         self._error = error
 
-    async def on_message_send_stream(
-        self, params: SendMessageRequest, context: ServerCallContext
-    ) -> AsyncGenerator[Event, None]:
-        try:
-            yield Task(id="t", context_id=params.message.context_id)
-            if self._error:
-                raise self._error
-            await asyncio.Event().wait()
-        finally:
-            self.closed.set()
+    async def open_stream(self, params: SendMessageRequest, context: ServerCallContext) -> Reader:
+        reader = Watched()
+        self.readers.append(reader)
+        reader.push(Task(id="t", context_id=params.message.context_id))
+        if self._error:
+            reader.close(self._error)
+        return reader
 
 
-def app_of(handler: DefaultRequestHandler) -> Starlette:
-    (theirs,) = create_jsonrpc_routes(handler, THEIRS, enable_v0_3_compat=True)
-    rpc = JsonRpc(handler, DefaultServerCallContextBuilder(), others=theirs.endpoint)
+def echoing() -> BridgeRequestHandler:
+    return BridgeRequestHandler(Echo(), MemoryTaskStore(), CARD)
+
+
+def app_of(handler: BridgeRequestHandler) -> Starlette:
+    guarded = GuardedHandler(handler, extensions=())
+    (theirs,) = create_jsonrpc_routes(guarded, THEIRS, enable_v0_3_compat=True)
+    rpc = JsonRpc(guarded, DefaultServerCallContextBuilder(), others=theirs.endpoint)
     return Starlette(routes=[Route(OURS, rpc.answer, methods=["POST"]), theirs])
 
 
-def client_for(handler: DefaultRequestHandler) -> httpx.AsyncClient:
+def client_for(handler: BridgeRequestHandler) -> httpx.AsyncClient:
     transport = httpx.ASGITransport(app_of(handler))
     return httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=HEADERS)
 
@@ -136,7 +151,7 @@ BODIES: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", BODIES)
 async def test_a_call_is_answered_as_a2a_sdk_answers_it(name: str) -> None:
-    async with client_for(DefaultRequestHandler(Echo(), InMemoryTaskStore(), CARD)) as client:
+    async with client_for(echoing()) as client:
         ours = await client.post(OURS, json=BODIES[name])
         theirs = await client.post(THEIRS, json=BODIES[name])
     assert (ours.status_code, without_ids(ours.json())) == (200, without_ids(theirs.json()))
@@ -148,14 +163,14 @@ async def test_a_call_of_another_protocol_version_is_answered_as_a2a_sdk_answers
     version: str,
 ) -> None:
     headers = {"A2A-Version": version}
-    async with client_for(DefaultRequestHandler(Echo(), InMemoryTaskStore(), CARD)) as client:
+    async with client_for(echoing()) as client:
         ours = await client.post(OURS, json=call(), headers=headers)
         theirs = await client.post(THEIRS, json=call(), headers=headers)
     assert without_ids(ours.json()) == without_ids(theirs.json())
 
 
 async def test_a_body_that_is_no_json_is_answered_as_a2a_sdk_answers_it() -> None:
-    async with client_for(DefaultRequestHandler(Echo(), InMemoryTaskStore(), CARD)) as client:
+    async with client_for(echoing()) as client:
         ours = await client.post(OURS, content=b'{"jsonrpc": ')
         theirs = await client.post(THEIRS, content=b'{"jsonrpc": ')
     assert ours.json() == theirs.json()
@@ -166,14 +181,14 @@ async def test_a_body_that_is_no_json_is_answered_as_a2a_sdk_answers_it() -> Non
 async def test_a_body_that_python_cannot_read_is_a_parse_error(body: bytes, version: str) -> None:
     """F4: what Python says about it stays here."""
     headers = {"A2A-Version": version}
-    async with client_for(DefaultRequestHandler(Echo(), InMemoryTaskStore(), CARD)) as client:
+    async with client_for(echoing()) as client:
         response = await client.post(OURS, content=body, headers=headers)
     error = {"code": -32700, "message": "Parse error"}
     assert response.json() == {"jsonrpc": "2.0", "id": None, "error": error}
 
 
 async def test_an_id_that_no_encoding_can_hold_comes_back_with_an_error() -> None:
-    async with client_for(DefaultRequestHandler(Echo(), InMemoryTaskStore(), CARD)) as client:
+    async with client_for(echoing()) as client:
         body = json.dumps(call("SubscribeToTask", params={"id": "nowhere"}, id="\ud800"))
         response = await client.post(OURS, content=body)
     assert response.json()["id"] == "\ud800"
@@ -181,7 +196,7 @@ async def test_an_id_that_no_encoding_can_hold_comes_back_with_an_error() -> Non
 
 
 async def test_a_stream_says_what_a2a_sdk_says() -> None:
-    async with client_for(DefaultRequestHandler(Echo(), InMemoryTaskStore(), CARD)) as client:
+    async with client_for(echoing()) as client:
         ours = await client.post(OURS, json=call("SendStreamingMessage"))
         theirs = await client.post(THEIRS, json=call("SendStreamingMessage"))
     said = [(name, without_ids(event)) for name, event in events_of(ours)]
@@ -212,4 +227,4 @@ async def test_a_client_that_leaves_ends_the_stream() -> None:
                 assert '"id":"t"' in line
                 break
         async with asyncio.timeout(5):
-            await handler.closed.wait()
+            await handler.readers[0].closed.wait()

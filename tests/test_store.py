@@ -2,7 +2,7 @@ import pytest
 from a2a.server.cluster import ConcurrentTaskModificationError
 from a2a.types import Artifact, ListTasksRequest, Task, TaskState, TaskStatus
 
-from aion_adk.delta import STREAM_DELTA
+from aion_adk.parts import STREAM_DELTA
 from aion_adk.store import DurableTaskStore, MemoryTaskStore
 from tests.handling import call
 

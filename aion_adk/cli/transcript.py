@@ -15,8 +15,7 @@ from a2a.types import (
 
 from aion_adk.cli.downloads import save
 from aion_adk.cli.terminal import StreamedTexts, View
-from aion_adk.delta import is_thought_delta, is_transitory
-from aion_adk.parts import FUNCTION_CALL, adk_type_of
+from aion_adk.parts import FUNCTION_CALL, adk_type_of, is_thought_delta, is_transitory
 from aion_adk.snapshot import PAUSED_STATES, RUNNING_STATES
 from aion_adk.values import to_plain
 

@@ -16,6 +16,7 @@ from pydantic import Field
 
 from aion_adk.drivers.driver import Driver, DriverOptions
 from aion_adk.inbox import A2AInbox, inbox_of
+from aion_adk.values import json_object
 
 InputMapper = Callable[[str, str], Any | Awaitable[Any]]
 """Called with the text and the id of the conversation; may be async."""
@@ -106,11 +107,3 @@ def user_content(ctx: InvocationContext) -> types.Content | None:
 def _texts_of(content: types.Content | None) -> list[str]:
     parts = (content.parts or []) if content else []
     return [part.text for part in parts if part.text and not part.thought]
-
-
-def json_object(text: str) -> dict[str, Any] | None:
-    try:
-        parsed = json.loads(text)
-    except ValueError:
-        return None
-    return cast(dict[str, Any], parsed) if isinstance(parsed, dict) else None

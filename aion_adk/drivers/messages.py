@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from pydantic_core import to_jsonable_python
 
 from aion_adk.drivers.inputs import caller_texts, inbox_or_none, text_of_request
-from aion_adk.outcome import MESSAGE_ID
+from aion_adk.outbound import MESSAGE_ID
 
 
 def parts_of(message: AIMessage) -> list[types.Part]:

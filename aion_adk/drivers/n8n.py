@@ -19,11 +19,11 @@ from aion_adk.drivers.inputs import (
     InputOptions,
     MappedInputDriver,
     conversation_id,
-    json_object,
     user_content,
 )
 from aion_adk.errors import TaskFailed
 from aion_adk.outbound import data_part
+from aion_adk.values import json_object
 
 logger = logging.getLogger(__name__)
 

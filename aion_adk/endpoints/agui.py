@@ -1,34 +1,34 @@
-"""AG-UI over HTTP: `POST /agui` runs the agent, `GET /agui/capabilities` says what it can do."""
+"""AG-UI over HTTP: `POST /agui` runs the agent, `GET /agui/capabilities` tells what it can do."""
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from a2a.server.context import ServerCallContext
-from a2a.types import AgentCard, Task, TaskStatusUpdateEvent
+from a2a.server.events import Event
+from a2a.types import AgentCard, TaskStatusUpdateEvent
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY
+from aion_adk.endpoints.conversations import FrontEndCalls
 from aion_adk.endpoints.errors import guarded
-from aion_adk.endpoints.telling import json_frame, rejoined, told
-from aion_adk.endpoints.turns import Turns, ends_turn
-from aion_adk.formats.agui.capabilities import capabilities_of
 from aion_adk.formats.agui.encoder import AGUIEncoder
 from aion_adk.formats.agui.request import AGUIRequest, read_request
-from aion_adk.formats.narration import A2AEvent
 from aion_adk.formats.request import RequestError
-from aion_adk.sse import EventStream
+from aion_adk.sse import EventStream, json_frame
 
 AGUI_PATH = "/agui"
+
+_HEADERS = {"cache-control": "no-cache"}
 
 
 class AGUIEndpoint:
     """Runs the agent for AG-UI clients. A client that goes away cancels its run."""
 
-    def __init__(self, turns: Turns, card: AgentCard, *, agent_name: str) -> None:
-        self._turns = turns
+    def __init__(self, calls: FrontEndCalls, card: AgentCard, *, agent_name: str) -> None:
+        self._calls = calls
         self._card = card
         self._agent_name = agent_name
 
@@ -49,69 +49,78 @@ class AGUIEndpoint:
             body = error_body(f"There is no agent {agent} here.", code="agent_not_found")
             return JSONResponse(body, status_code=404)
         given = read_request(await request.json())
-        call = self._turns.call(request, asked=given.asked, extensions=[TOOL_ACTIVITY, THOUGHTS])
-        events = self._events(given, call)
-        first = await anext(events, None)
-        stream = _frames(given, rejoined(first, events)) if first else _silent_run(given)
-        return EventStream(stream, headers={"cache-control": "no-cache"})
-
-    async def _events(
-        self, given: AGUIRequest, call: ServerCallContext
-    ) -> AsyncGenerator[A2AEvent, None]:
-        """The A2A events of the run; none for a run in which nobody says anything."""
-        if given.asked.is_empty:
-            return
-        if given.abandons:
-            async for event in self._abandon(given, call):
-                yield event
-            return
-        message = await self._turns.message_for(
-            given.asked, call, message_id=given.run_id, context_id=given.thread_id
+        context = self._calls.context_for(
+            request, turn=given.turn, extensions=[TOOL_ACTIVITY, THOUGHTS]
         )
-        task_id, over = "", False
-        try:
-            async with aclosing(self._turns.events(message, call)) as events:
-                async for event in events:
-                    task_id = event.id if isinstance(event, Task) else task_id
-                    over = ends_turn(event)
-                    yield event
-        finally:
-            if task_id and not over:
-                self._turns.cancel_soon(task_id, call)
+        if given.turn.is_empty:
+            ids = {"threadId": given.thread_id, "runId": given.run_id}
+            kinds = ("RUN_STARTED", "RUN_FINISHED")
+            return _whole_stream(json_frame({"type": kind, **ids}) for kind in kinds)
+        encoder = AGUIEncoder(
+            thread_id=given.thread_id,
+            run_id=given.run_id,
+            protocol_version=given.protocol_version,
+            interrupts=given.interrupts,
+            client_tools=given.turn.tool_names,
+            messages=given.messages,
+            state=given.turn.state,
+        )
+        if given.abandons:
+            canceled = await self._abandon(given, context)
+            return _whole_stream([*encoder.event_frames(canceled), *encoder.end_frames()])
+        message = await self._calls.message_for(
+            given.turn, context, message_id=given.run_id, context_id=given.thread_id
+        )
+        events = await self._calls.open_stream(message, context)
+        return EventStream(
+            events,
+            encoder,
+            first=await events.first(),
+            headers=_HEADERS,
+            on_close=partial(self._calls.cancel_unless_over, context),
+        )
 
-    async def _abandon(
-        self, given: AGUIRequest, call: ServerCallContext
-    ) -> AsyncGenerator[A2AEvent, None]:
-        waiting = await self._turns.waiting_task(given.asked, call, context_id=given.thread_id)
+    async def _abandon(self, given: AGUIRequest, context: ServerCallContext) -> Event:
+        """Cancels the task that waits for what the client gives up; returns its new status."""
+        waiting = await self._calls.waiting_task(given.turn, context, context_id=given.thread_id)
         if waiting is None:
             raise RequestError("No task waits for what was cancelled.", param="resume")
-        await self._turns.cancel(waiting.id, call)
-        task = await self._turns.task(waiting.id, call)
-        yield TaskStatusUpdateEvent(task_id=task.id, context_id=task.context_id, status=task.status)
+        await self._calls.cancel(waiting.id, context)
+        task = await self._calls.task(waiting.id, context)
+        return TaskStatusUpdateEvent(
+            task_id=task.id, context_id=task.context_id, status=task.status
+        )
 
 
-async def _frames(
-    given: AGUIRequest, events: AsyncGenerator[A2AEvent, None]
-) -> AsyncGenerator[str, None]:
-    encoder = AGUIEncoder(
-        thread_id=given.thread_id,
-        run_id=given.run_id,
-        protocol_version=given.protocol_version,
-        interrupts=given.interrupts,
-        client_tools=given.asked.tool_names,
-        messages=given.messages,
-        state=given.asked.state,
-    )
-    async with aclosing(told(encoder, events)) as items:
-        async for item in items:
-            yield json_frame(item)
+def capabilities_of(card: AgentCard) -> dict[str, Any]:
+    """The agent in the shape of AG-UI's `AgentCapabilities`."""
+    modes = set(card.default_input_modes)
 
+    def takes(kind: str) -> bool:
+        return any(mode.startswith(kind) or mode == "*/*" for mode in modes)
 
-async def _silent_run(given: AGUIRequest) -> AsyncGenerator[str, None]:
-    for kind in ("RUN_STARTED", "RUN_FINISHED"):
-        yield json_frame({"type": kind, "threadId": given.thread_id, "runId": given.run_id})
+    return {
+        "identity": {
+            "name": card.name,
+            "type": "google-adk",
+            "description": card.description,
+            "version": card.version,
+        },
+        "transport": {"streaming": True, "websocket": False, "httpBinary": False},
+        "tools": {"supported": True, "clientProvided": True, "parallelCalls": True},
+        "state": {"snapshots": True, "deltas": True, "persistentState": True},
+        "reasoning": {"supported": True, "streaming": True},
+        "multimodal": {"input": {"image": takes("image/"), "audio": takes("audio/")}},
+        "humanInTheLoop": {"supported": True, "approvals": True, "interrupts": True},
+    }
 
 
 def error_body(text: str, *, code: str, param: str | None = None) -> dict[str, Any]:
     where = {"param": param} if param else {}
     return {"error": {"message": text, "code": code, **where}}
+
+
+def _whole_stream(frames: Iterable[str]) -> Response:
+    """A stream whose frames are all known: nothing ran for it."""
+    headers = {**_HEADERS, "x-accel-buffering": "no"}
+    return Response("".join(frames), media_type="text/event-stream", headers=headers)

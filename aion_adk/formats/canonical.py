@@ -1,5 +1,6 @@
 """The AG-UI event type that each A2A message, task and update stands for."""
 
+from contextlib import suppress
 from enum import StrEnum
 
 from a2a.types import (
@@ -11,8 +12,17 @@ from a2a.types import (
     TaskStatusUpdateEvent,
 )
 
-from aion_adk.delta import is_transitory
-from aion_adk.parts import STATE_DELTA, adk_type_of, has_tool_calls, has_tool_results, is_thought
+from aion_adk.parts import (
+    FUNCTION_CALL,
+    FUNCTION_RESPONSE,
+    STATE_DELTA,
+    TOOL_CALLS,
+    TOOL_RESULTS,
+    adk_type_of,
+    has_data,
+    is_thought,
+    is_transitory,
+)
 
 CANONICAL_TYPE = "canonical_type"
 
@@ -54,51 +64,40 @@ _CHUNK_OF = {
 def canonical_type_of(
     source: Message | Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent,
 ) -> CanonicalType:
-    """What `source` stands for: a message says whether it is a chunk, an update by its state."""
+    """The type of an update by its state, of a message by its metadata or else by its parts."""
     match source:
         case Message():
-            return _of_message(source)
+            with suppress(ValueError):
+                return CanonicalType(_declared_type(source))
+            return _type_of_parts(source)
         case Task():
             return CanonicalType.RUN_STARTED
         case TaskStatusUpdateEvent():
             return _OF_STATE.get(source.status.state, CanonicalType.STEP_STARTED)
+        case TaskArtifactUpdateEvent() if is_transitory(source.artifact.artifact_id):
+            return CanonicalType.TEXT_END if source.last_chunk else CanonicalType.TEXT_CHUNK
         case TaskArtifactUpdateEvent():
-            return _of_artifact(source)
+            return CanonicalType.ACTIVITY
 
 
-def stamp(message: Message, *, chunk: bool = False) -> None:
-    """Writes the canonical type of `message` into its metadata."""
-    kind = _kind_of(message)
-    if chunk or declared_type(message) == _CHUNK_OF.get(kind):
+def declare_canonical_type(message: Message, *, chunk: bool = False) -> None:
+    """Writes the type into the message's metadata; what is declared a chunk stays one."""
+    kind = _type_of_parts(message)
+    if chunk or _declared_type(message) == _CHUNK_OF.get(kind):
         kind = _CHUNK_OF.get(kind, kind)
     message.metadata.fields[CANONICAL_TYPE].string_value = kind
 
 
-def declared_type(message: Message) -> str:
-    """The type that the message's own metadata names; empty without one."""
+def _declared_type(message: Message) -> str:
     fields = message.metadata.fields
     return fields[CANONICAL_TYPE].string_value if CANONICAL_TYPE in fields else ""
 
 
-def _of_message(message: Message) -> CanonicalType:
-    declared = declared_type(message)
-    try:
-        return CanonicalType(declared)
-    except ValueError:
-        return _kind_of(message)
-
-
-def _of_artifact(update: TaskArtifactUpdateEvent) -> CanonicalType:
-    if not is_transitory(update.artifact.artifact_id):
-        return CanonicalType.ACTIVITY
-    return CanonicalType.TEXT_END if update.last_chunk else CanonicalType.TEXT_CHUNK
-
-
-def _kind_of(message: Message) -> CanonicalType:
-    """What the parts and the role say; whether it is a chunk cannot be seen from them."""
-    if has_tool_results(message):
+def _type_of_parts(message: Message) -> CanonicalType:
+    """The type by parts and role, which do not show whether the message is a chunk."""
+    if has_data(message, FUNCTION_RESPONSE, or_key=TOOL_RESULTS):
         return CanonicalType.TOOL_CALL_RESULT
-    if has_tool_calls(message):
+    if has_data(message, FUNCTION_CALL, or_key=TOOL_CALLS):
         return CanonicalType.TOOL_CALL_START
     if message.role == Role.ROLE_USER:
         return CanonicalType.TEXT_CONTENT

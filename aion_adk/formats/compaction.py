@@ -1,16 +1,15 @@
 """Streamed events of the mapping document reduced to final ones.
 
 Chunks of text give way to the end they lead to, arguments of a tool call to its start, repeated
-results to the last. Nothing that was said is lost, and compacting twice changes nothing.
+results to the last. No content is lost, and compacting twice changes nothing.
 """
 
 import copy
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from aion_adk.values import object_of
+from aion_adk.values import json_object, object_of
 
 SeedEvent = dict[str, Any]
 
@@ -19,12 +18,12 @@ def compact_events(events: Iterable[Mapping[str, Any]]) -> list[SeedEvent]:
     """The same conversation without its streaming; the input stays as it is."""
     compaction = _Compaction()
     for event in events:
-        compaction.take(copy.deepcopy(dict(event)))
+        compaction.add(copy.deepcopy(dict(event)))
     return compaction.result()
 
 
 @dataclass(slots=True)
-class _Call:
+class _StreamedCall:
     """One tool call: where it is shown, and every piece of its arguments in order."""
 
     call: dict[str, Any]
@@ -37,22 +36,37 @@ class _Compaction:
     def __init__(self) -> None:
         self._slots: list[SeedEvent | None] = []
         self._text: dict[str, tuple[int, list[str]]] = {}
-        self._calls: dict[str, _Call] = {}
+        self._calls: dict[str, _StreamedCall] = {}
         self._results: dict[str, tuple[int, dict[str, Any]]] = {}
 
-    def take(self, event: SeedEvent) -> None:
+    def add(self, event: SeedEvent) -> None:
+        message_id = str(event.get("messageId") or "")
         match event.get("type"):
             case "text-message-chunk":
-                self._take_chunk(event)
+                if message_id not in self._text:
+                    self._text[message_id] = (len(self._slots), [])
+                    self._slots.append({**event, "type": "text-message-end"})
+                self._text[message_id][1].append(_content(event))
             case "text-message-end":
-                self._take_end(event)
-            case "tool-call-args":
-                self._take_calls(event, start=False)
-            case "tool-call-start":
-                self._take_calls(event, start=True)
+                slot, chunks = self._text.pop(message_id, (None, list[str]()))
+                if slot is not None:
+                    self._slots[slot] = None
+                    _set_content(event, _content(event) or "".join(chunks))
+                self._slots.append(event)
+            case "tool-call-args" | "tool-call-start" as kind:
+                slot = len(self._slots)
+                shown = _without(event, "toolCall", "toolCalls")
+                self._slots.append({**shown, "type": "tool-call-start"})
+                for call in calls_in_event(event):
+                    self._add_call(call, slot, start=kind == "tool-call-start")
             case "tool-call-result":
                 self._end_text()
-                self._take_results(event)
+                slot = len(self._slots)
+                self._slots.append(_without(event, "toolCallId", "result", "results"))
+                for result in results_in_event(event):
+                    call_id = str(result.get("toolCallId"))
+                    slot_of_first = self._results.get(call_id, (slot, {}))[0]
+                    self._results[call_id] = (slot_of_first, result)
             case "text-message-content" | "run-started" | "run-finished" | "run-error":
                 self._end_text()
                 self._slots.append(event)
@@ -65,39 +79,16 @@ class _Compaction:
         self._place_results()
         return [event for event in self._slots if event is not None]
 
-    def _take_chunk(self, event: SeedEvent) -> None:
-        lane = _lane(event)
-        if lane not in self._text:
-            self._text[lane] = (len(self._slots), [])
-            self._slots.append({**event, "type": "text-message-end"})
-        self._text[lane][1].append(_content(event))
-
-    def _take_end(self, event: SeedEvent) -> None:
-        slot, chunks = self._text.pop(_lane(event), (None, list[str]()))
-        if slot is not None:
-            self._slots[slot] = None
-            message = event.get("message") or {"role": "assistant"}
-            event["message"] = {**message, "content": _content(event) or "".join(chunks)}
-        self._slots.append(event)
-
     def _end_text(self) -> None:
-        """What streamed and was never ended becomes an end where its first chunk was."""
+        """Text that streamed and was never ended becomes an end where its first chunk was."""
         for slot, chunks in self._text.values():
-            event = self._slots[slot] or {}
-            message = event.get("message") or {"role": "assistant"}
-            event["message"] = {**message, "content": "".join(chunks)}
+            _set_content(self._slots[slot] or {}, "".join(chunks))
         self._text.clear()
 
-    def _take_calls(self, event: SeedEvent, *, start: bool) -> None:
-        slot = len(self._slots)
-        self._slots.append({**_without(event, "toolCall", "toolCalls"), "type": "tool-call-start"})
-        for call in _listed(event, "toolCall", "toolCalls"):
-            self._take_call(call, slot, start=start)
-
-    def _take_call(self, call: dict[str, Any], slot: int, *, start: bool) -> None:
+    def _add_call(self, call: dict[str, Any], slot: int, *, start: bool) -> None:
         known = self._calls.get(str(call.get("id")))
         if known is None:
-            known = self._calls[str(call.get("id"))] = _Call(call, slot)
+            known = self._calls[str(call.get("id"))] = _StreamedCall(call, slot)
         elif str(call.get("id")) in self._results and (known.started or not start):
             # A replay of a call that was answered.
             return
@@ -108,28 +99,25 @@ class _Compaction:
         if call.get("arguments") not in (None, "", {}):
             known.pieces.append(call["arguments"])
 
-    def _take_results(self, event: SeedEvent) -> None:
-        slot = len(self._slots)
-        self._slots.append(_without(event, "toolCallId", "result", "results"))
-        for result in _results(event):
-            call_id = str(result.get("toolCallId"))
-            slot_of_first = self._results.get(call_id, (slot, {}))[0]
-            self._results[call_id] = (slot_of_first, result)
-
     def _place_calls(self) -> None:
         placed: dict[int, list[dict[str, Any]]] = {}
         for known in self._calls.values():
-            placed.setdefault(known.slot, []).append(_whole_call(known))
+            arguments, whole = merge_arguments(known.pieces)
+            call = {**_without(known.call, "arguments", "incomplete"), "arguments": arguments}
+            shown = call if whole else {**call, "incomplete": True}
+            placed.setdefault(known.slot, []).append(shown)
         for slot, event in enumerate(self._slots):
             if event is None or event.get("type") != "tool-call-start":
                 continue
-            if slot in placed:
-                event.update(_one_or_many(placed[slot], "toolCall", "toolCalls"))
+            if slot not in placed:
+                self._slots[slot] = self._text_of_start(event)
+            elif len(placed[slot]) == 1:
+                event["toolCall"] = placed[slot][0]
             else:
-                self._slots[slot] = self._said_beside(event)
+                event["toolCalls"] = placed[slot]
 
-    def _said_beside(self, event: SeedEvent) -> SeedEvent | None:
-        """The text of a start whose calls are shown elsewhere, unless it is said there too."""
+    def _text_of_start(self, event: SeedEvent) -> SeedEvent | None:
+        """The text of a start whose calls are shown elsewhere, unless it is repeated there."""
         text = event.get("content")
         others = [other for other in self._slots if other and other is not event]
         if not text or any(other.get("content") == text for other in others):
@@ -154,11 +142,14 @@ class _Compaction:
 def merge_arguments(pieces: list[Any]) -> tuple[dict[str, Any] | str, bool]:
     """The arguments that the pieces make, and whether they are whole.
 
-    Objects are merged, the later one wins. Text is joined; where that is no object the last
-    piece that is one stands for all, since some producers repeat what they sent before.
+    Objects are merged, the later one wins. Text is joined; if that is not an object, the last piece
+    that is one stands for all, since some producers repeat what they sent before.
     """
     texts = [piece for piece in pieces if isinstance(piece, str)]
-    from_text = _object_in(texts)
+    from_text: dict[str, Any] | None = None
+    if texts:
+        candidates = map(json_object, ["".join(texts), *reversed(texts)])
+        from_text = next((found for found in candidates if found is not None), None)
     merged: dict[str, Any] = {}
     left = len(texts)
     for piece in pieces:
@@ -173,27 +164,6 @@ def merge_arguments(pieces: list[Any]) -> tuple[dict[str, Any] | str, bool]:
     return "".join(texts), False
 
 
-def _whole_call(known: _Call) -> dict[str, Any]:
-    arguments, whole = merge_arguments(known.pieces)
-    call = {**_without(known.call, "arguments", "incomplete"), "arguments": arguments}
-    return call if whole else {**call, "incomplete": True}
-
-
-def _object_in(texts: list[str]) -> dict[str, Any] | None:
-    joined = _parsed("".join(texts)) if texts else None
-    if joined is not None:
-        return joined
-    return next((found for text in reversed(texts) if (found := _parsed(text)) is not None), None)
-
-
-def _parsed(text: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return None
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
-
-
 def _deep(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     merged = dict(first)
     for key, value in second.items():
@@ -204,28 +174,26 @@ def _deep(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _lane(event: SeedEvent) -> str:
-    return str(event.get("messageId") or "")
+def calls_in_event(event: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The calls of an event that has one (`toolCall`) or several (`toolCalls`)."""
+    if "toolCalls" in event:
+        return list(event["toolCalls"])
+    return [event["toolCall"]] if "toolCall" in event else []
+
+
+def results_in_event(event: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The results of an event that is one or has several (`results`)."""
+    if "results" in event:
+        return list(event["results"])
+    return [{"toolCallId": event.get("toolCallId"), "result": event.get("result")}]
 
 
 def _content(event: SeedEvent) -> str:
     return str(object_of(event.get("message")).get("content") or "")
 
 
-def _listed(event: SeedEvent, one: str, many: str) -> list[dict[str, Any]]:
-    if many in event:
-        return list(event[many])
-    return [event[one]] if one in event else []
-
-
-def _results(event: SeedEvent) -> list[dict[str, Any]]:
-    if "results" in event:
-        return list(event["results"])
-    return [{"toolCallId": event.get("toolCallId"), "result": event.get("result")}]
-
-
-def _one_or_many(items: list[dict[str, Any]], one: str, many: str) -> dict[str, Any]:
-    return {one: items[0]} if len(items) == 1 else {many: items}
+def _set_content(event: SeedEvent, content: str) -> None:
+    event["message"] = {**(event.get("message") or {"role": "assistant"}), "content": content}
 
 
 def _without(source: Mapping[str, Any], *keys: str) -> dict[str, Any]:

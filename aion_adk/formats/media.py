@@ -14,6 +14,7 @@ from aion_adk.values import object_of
 Content = dict[str, Any]
 
 _KINDS = ("image", "audio", "video")
+_AUDIO_TYPES = {"mp3": "audio/mpeg", "wav": "audio/wav"}
 
 
 class ContentError(BridgeError):
@@ -28,7 +29,8 @@ def to_agui_content(part: Part) -> Content:
     else:
         value = base64.b64encode(part.raw).decode()
         source = {"type": "data", "value": value, "mimeType": mime_type}
-    content: Content = {"type": kind_of(mime_type), "source": source}
+    kind = mime_type.partition("/")[0]
+    content: Content = {"type": kind if kind in _KINDS else "document", "source": source}
     return {**content, "metadata": {"filename": part.filename}} if part.filename else content
 
 
@@ -37,9 +39,14 @@ def from_agui_content(content: Mapping[str, Any]) -> Part:
         case "text":
             return Part(text=str(content.get("text") or ""))
         case "image" | "audio" | "video" | "document":
-            return _from_source(object_of(content.get("source")), _filename(content))
+            filename = str(object_of(content.get("metadata")).get("filename") or "")
+            return _from_source(object_of(content.get("source")), filename)
         case "binary":
-            return _from_binary(content)
+            # The one file part of AG-UI before 1.0.
+            kind = "data" if content.get("data") else "url"
+            mime_type = content.get("mimeType") or content.get("mime_type")
+            source = {"type": kind, "value": content.get(kind), "mimeType": mime_type}
+            return _from_source(source, str(content.get("filename") or ""))
         case other:
             raise ContentError(f"Unknown content part type: {other}.")
 
@@ -48,7 +55,23 @@ def content_to_chat(content: str | list[Content]) -> str | list[Content]:
     """AG-UI content as the content of a chat message."""
     if isinstance(content, str):
         return content
-    return [_to_chat(item) for item in content]
+    chat: list[Content] = []
+    for item in content:
+        if item["type"] == "text":
+            chat.append({"type": "text", "text": item["text"]})
+            continue
+        part = from_agui_content(item)
+        if item["type"] == "image":
+            chat.append({"type": "image_url", "image_url": {"url": _data_url(part)}})
+        elif item["type"] == "audio" and part.HasField("raw"):
+            extension = mimetypes.guess_extension(part.media_type) or ""
+            kind = "mp3" if part.media_type == "audio/mpeg" else extension.removeprefix(".")
+            audio = {"data": base64.b64encode(part.raw).decode(), "format": kind or "wav"}
+            chat.append({"type": "input_audio", "input_audio": audio})
+        else:
+            file = {"filename": part.filename, "file_data": _data_url(part)}
+            chat.append({"type": "file", "file": file})
+    return chat
 
 
 def from_chat_content(content: Mapping[str, Any]) -> Part:
@@ -57,14 +80,16 @@ def from_chat_content(content: Mapping[str, Any]) -> Part:
             return Part(text=str(content.get("text") or ""))
         case "image_url":
             image = content.get("image_url")
-            return from_url(
+            return _from_url(
                 str(image if isinstance(image, str) else object_of(image).get("url") or "")
             )
         case "input_image":
-            return from_url(str(content.get("image_url") or ""))
+            return _from_url(str(content.get("image_url") or ""))
         case "input_audio":
             audio = object_of(content.get("input_audio"))
-            return Part(raw=decoded(audio.get("data")), media_type=_audio_type(audio.get("format")))
+            declared = str(audio.get("format"))
+            mime_type = _AUDIO_TYPES.get(declared, f"audio/{declared}")
+            return Part(raw=_decoded(audio.get("data")), media_type=mime_type)
         case "file":
             return _from_file(object_of(content.get("file")))
         case "input_file":
@@ -75,7 +100,7 @@ def from_chat_content(content: Mapping[str, Any]) -> Part:
             raise ContentError(f"Unknown content part type: {other}.")
 
 
-def from_url(url: str, *, filename: str = "", mime_type: str = "") -> Part:
+def _from_url(url: str, *, filename: str = "", mime_type: str = "") -> Part:
     """A part for a link; a `data:` URL is taken apart."""
     if not url.startswith("data:"):
         if not url:
@@ -85,21 +110,16 @@ def from_url(url: str, *, filename: str = "", mime_type: str = "") -> Part:
     if not comma or not head.endswith(";base64"):
         raise ContentError("A data URL must be base64-encoded.")
     declared = head.removesuffix(";base64").partition(";")[0]
-    return Part(raw=decoded(payload), media_type=declared or mime_type, filename=filename)
+    return Part(raw=_decoded(payload), media_type=declared or mime_type, filename=filename)
 
 
-def to_data_url(part: Part) -> str:
+def _data_url(part: Part) -> str:
     if part.HasField("url"):
         return part.url
     return f"data:{mime_type_of(part)};base64,{base64.b64encode(part.raw).decode()}"
 
 
-def kind_of(mime_type: str) -> str:
-    kind = mime_type.partition("/")[0]
-    return kind if kind in _KINDS else "document"
-
-
-def decoded(value: Any) -> bytes:
+def _decoded(value: Any) -> bytes:
     try:
         return base64.b64decode(str(value or ""), validate=True)
     except ValueError as error:
@@ -109,53 +129,19 @@ def decoded(value: Any) -> bytes:
 def _from_source(source: Mapping[str, Any], filename: str) -> Part:
     mime_type = str(source.get("mimeType") or source.get("mime_type") or "")
     if source.get("type") == "data":
-        return Part(raw=decoded(source.get("value")), media_type=mime_type, filename=filename)
+        return Part(raw=_decoded(source.get("value")), media_type=mime_type, filename=filename)
     if source.get("type") != "url":
         raise ContentError("Expected a file by data or by URL.")
-    return from_url(str(source.get("value") or ""), filename=filename, mime_type=mime_type)
-
-
-def _from_binary(content: Mapping[str, Any]) -> Part:
-    """The one file part of AG-UI before 1.0."""
-    mime_type = str(content.get("mimeType") or content.get("mime_type") or "")
-    filename = str(content.get("filename") or "")
-    if content.get("data"):
-        return Part(raw=decoded(content["data"]), media_type=mime_type, filename=filename)
-    return from_url(str(content.get("url") or ""), filename=filename, mime_type=mime_type)
+    return _from_url(str(source.get("value") or ""), filename=filename, mime_type=mime_type)
 
 
 def _from_file(file: Mapping[str, Any]) -> Part:
     filename = str(file.get("filename") or "")
     if url := file.get("file_url"):
-        return from_url(str(url), filename=filename)
+        return _from_url(str(url), filename=filename)
     data = str(file.get("file_data") or "")
     if not data:
         raise ContentError("A file needs file_data or file_url; there are no uploaded files here.")
     if data.startswith("data:"):
-        return from_url(data, filename=filename)
-    return Part(raw=decoded(data), filename=filename)
-
-
-def _to_chat(content: Content) -> Content:
-    if content["type"] == "text":
-        return {"type": "text", "text": content["text"]}
-    part = from_agui_content(content)
-    if content["type"] == "image":
-        return {"type": "image_url", "image_url": {"url": to_data_url(part)}}
-    if content["type"] == "audio" and part.HasField("raw"):
-        audio = {"data": base64.b64encode(part.raw).decode(), "format": _audio_format(part)}
-        return {"type": "input_audio", "input_audio": audio}
-    return {"type": "file", "file": {"filename": part.filename, "file_data": to_data_url(part)}}
-
-
-def _audio_type(declared: Any) -> str:
-    return {"mp3": "audio/mpeg", "wav": "audio/wav"}.get(str(declared), f"audio/{declared}")
-
-
-def _audio_format(part: Part) -> str:
-    extension = mimetypes.guess_extension(part.media_type) or ""
-    return "mp3" if part.media_type == "audio/mpeg" else extension.removeprefix(".") or "wav"
-
-
-def _filename(content: Mapping[str, Any]) -> str:
-    return str(object_of(content.get("metadata")).get("filename") or "")
+        return _from_url(data, filename=filename)
+    return Part(raw=_decoded(data), filename=filename)

@@ -1,13 +1,14 @@
-"""A stream of A2A events told once, in order, in terms that every front end can spell.
+"""A stream of A2A events as the events of a turn: each thing once, in order, begun and ended.
 
-Text that streamed and the message that later repeats it are one thing here; each encoder
-only writes down what it is told.
+Text that streamed and the final message that repeats it are one thing here; each encoder only
+spells out the events it is given.
 """
 
+import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
+from a2a.server.events import Event
 from a2a.types import (
     Artifact,
     Message,
@@ -21,25 +22,24 @@ from a2a.types import (
 )
 from google.protobuf.struct_pb2 import Struct
 
-from aion_adk.delta import is_thought_delta, is_transitory
 from aion_adk.formats.canonical import CanonicalType, canonical_type_of
-from aion_adk.formats.said import (
-    Answered,
-    CallArguments,
-    CallEnded,
-    CallStarted,
-    Canceled,
-    Failed,
-    Finished,
-    Paused,
-    Said,
-    Shown,
-    Started,
+from aion_adk.formats.speech import SpeechTracker, message_text, thought_text
+from aion_adk.formats.tools import ToolCall, tool_calls_of, tool_results_of
+from aion_adk.formats.turn_events import (
+    ArtifactShown,
+    RunCanceled,
+    RunFailed,
+    RunFinished,
+    RunPaused,
+    RunStarted,
     StateChanged,
     StepStarted,
+    ToolCallArguments,
+    ToolCallEnded,
+    ToolCallResult,
+    ToolCallStarted,
+    TurnEvent,
 )
-from aion_adk.formats.tools import ToolCall, tool_calls_of, tool_results_of
-from aion_adk.formats.voices import Voices, speech_of, thought_of
 from aion_adk.parts import (
     ADK_ACTIONS,
     ADK_FINISH_REASON,
@@ -51,168 +51,159 @@ from aion_adk.parts import (
     TOOL_RESULTS,
     adk_type_of,
     is_prompt,
+    is_thought_delta,
+    is_transitory,
 )
+from aion_adk.snapshot import PAUSED_STATES, RUNNING_STATES
 from aion_adk.values import object_of, to_dict
 
-A2AEvent = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
+# Data parts that become events of their own.
+_OWN_EVENTS = (FUNCTION_CALL, FUNCTION_RESPONSE, STATE_DELTA)
 
 
-INCOMPLETE = "The stream ended before the task did."
-
-_TOLD = (FUNCTION_CALL, FUNCTION_RESPONSE, STATE_DELTA)
-_CUT = "MAX_TOKENS"
-_WAITING = (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
-
-
-class Narrator:
-    """Tells one turn; exactly one of Finished, Paused, Failed and Canceled is the last."""
+class Narration:
+    """One turn; its last event is RunFinished, RunPaused, RunFailed or RunCanceled, once."""
 
     def __init__(self, *, prefix: str, client_tools: Sequence[str] = ()) -> None:
-        self.over = False
+        self._over = False
         self._client_tools = frozenset(client_tools)
-        self._voices = Voices(prefix=prefix)
-        self._told: set[str] = set()
-        self._shown: set[str] = set()
+        self._speech = SpeechTracker(prefix=prefix)
+        self._seen_messages: set[str] = set()
+        self._seen_artifacts: set[str] = set()
         self._open_calls: dict[str, ToolCall] = {}
         self._ended_calls: set[str] = set()
-        self._stepping = False
+        self._in_step = False
         self._started = False
 
-    def hear(self, event: A2AEvent) -> list[Said]:
-        if self.over:
+    def on_event(self, event: Event) -> list[TurnEvent]:
+        if self._over:
             return []
+        if isinstance(event, TaskArtifactUpdateEvent):
+            return self._artifact_events(event)
+        events: list[TurnEvent] = [] if self._started else [RunStarted()]
+        self._started = True
         match event:
             case Task():
-                return self._hear_task(event)
+                events += self._task_events(event)
             case Message():
-                start = self._start(event.task_id, event.context_id)
-                return [*start, *self._tell(event), *self._end(Finished())]
+                events += [*self._message_events(event), *self._end(RunFinished())]
             case TaskStatusUpdateEvent():
-                start = self._start(event.task_id, event.context_id)
-                return [*start, *self._hear_status(event.status, event.metadata)]
-            case TaskArtifactUpdateEvent():
-                return self._hear_artifact(event)
+                events += self._status_events(event.status, event.metadata)
+        return events
 
-    def fail(self, text: str, code: str) -> list[Said]:
-        """The end of a turn that broke outside its task."""
-        return [] if self.over else self._end(Failed(text, code))
+    def fail(self, text: str, code: str) -> list[TurnEvent]:
+        """The end of a turn that broke outside its task; nothing if it is over."""
+        return [] if self._over else self._end(RunFailed(text, code))
 
-    def silence(self) -> list[Said]:
-        """What is left to say when no more events come."""
-        return self.fail(INCOMPLETE, "stream_incomplete")
-
-    def _start(self, task_id: str, context_id: str) -> list[Said]:
-        if self._started:
-            return []
-        self._started = True
-        return [Started(task_id, context_id)]
-
-    def _hear_task(self, task: Task) -> list[Said]:
-        said = self._start(task.id, task.context_id)
+    def _task_events(self, task: Task) -> list[TurnEvent]:
+        events: list[TurnEvent] = []
         for message in messages_of_turn(task):
             if message.message_id != task.status.message.message_id:
-                said += self._tell(message)
-        settled = task.status.state != TaskState.TASK_STATE_WORKING
-        if settled:
+                events += self._message_events(message)
+        if task.status.state != TaskState.TASK_STATE_WORKING:
             for artifact in task.artifacts:
-                if artifact.artifact_id not in self._shown:
-                    said += self._show(artifact, append=False)
-        return said + self._hear_status(task.status, task.metadata)
+                if artifact.artifact_id not in self._seen_artifacts:
+                    events.append(self._show(artifact))
+        return events + self._status_events(task.status, task.metadata)
 
-    def _hear_status(self, status: TaskStatus, metadata: Struct) -> list[Said]:
+    def _status_events(self, status: TaskStatus, metadata: Struct) -> list[TurnEvent]:
         usage = _usage_of(metadata)
         message = status.message if status.HasField("message") else None
+        if status.state in RUNNING_STATES:
+            step: list[TurnEvent] = []
+            if not self._in_step:
+                self._in_step = True
+                author = to_dict(status.message.metadata).get("adk_author")
+                step = [StepStarted(str(author or "working"))]
+            return [*step, *(self._message_events(message) if message else [])]
+        if status.state in PAUSED_STATES:
+            return self._pause_events(status, usage)
         match status.state:
-            case TaskState.TASK_STATE_SUBMITTED | TaskState.TASK_STATE_WORKING:
-                told = self._tell(message) if message else []
-                return [*self._step(status), *told]
             case TaskState.TASK_STATE_COMPLETED:
-                told = self._tell(message, last=True) if message else []
-                return [*told, *self._end(Finished(usage, _was_cut(metadata)))]
-            case state if state in _WAITING:
-                return self._pause(status, usage)
+                reply = self._message_events(message, last=True) if message else []
+                fields = metadata.fields
+                truncated = (
+                    ADK_FINISH_REASON in fields
+                    and fields[ADK_FINISH_REASON].string_value == "MAX_TOKENS"
+                )
+                return [*reply, *self._end(RunFinished(usage, truncated))]
             case TaskState.TASK_STATE_CANCELED:
-                return self._end(Canceled())
+                return self._end(RunCanceled())
             case state:
                 code = "rejected" if state == TaskState.TASK_STATE_REJECTED else "failed"
-                text = speech_of(message) if message else ""
-                return self._end(Failed(text or "The task failed.", code, usage))
+                text = message_text(message) if message else ""
+                return self._end(RunFailed(text or "The task failed.", code, usage))
 
-    def _pause(self, status: TaskStatus, usage: dict[str, int]) -> list[Said]:
+    def _pause_events(self, status: TaskStatus, usage: dict[str, int]) -> list[TurnEvent]:
         message = status.message
         calls = [call for call in tool_calls_of(message) if call.long_running]
         if calls and self._client_tools.issuperset(call.name for call in calls):
-            # A program answers these: the words that ask a person for it are nobody's.
-            message = without_prompt(message)
-        told = self._tell(message, last=True) if message.parts else []
-        return [*told, *self._end(Paused(status.state, speech_of(message), calls, usage))]
+            # A program answers these calls, so nobody reads the text that asks a person to.
+            message = copy.deepcopy(message)
+            del message.parts[:]
+            message.parts.extend(part for part in status.message.parts if not is_prompt(part))
+        events = self._message_events(message, last=True) if message.parts else []
+        return [*events, *self._end(RunPaused(status.state, message_text(message), calls, usage))]
 
-    def _hear_artifact(self, event: TaskArtifactUpdateEvent) -> list[Said]:
-        artifact = event.artifact
-        if not is_transitory(artifact.artifact_id):
-            return self._show(artifact, append=event.append)
-        lane = artifact.artifact_id
-        said: list[Said] = []
-        for part in artifact.parts:
-            if part.text:
-                said += self._voices.speak(lane, part.text, thought=is_thought_delta(lane))
+    def _artifact_events(self, event: TaskArtifactUpdateEvent) -> list[TurnEvent]:
+        artifact_id = event.artifact.artifact_id
+        if not is_transitory(artifact_id):
+            return [self._show(event.artifact, append=event.append)]
+        events: list[TurnEvent] = []
+        thought = is_thought_delta(artifact_id)
+        for part in event.artifact.parts:
+            events += self._speech.add_delta(artifact_id, part.text, thought=thought)
         if event.last_chunk:
-            said += self._voices.pause(lane)
-        return said
+            self._speech.end_source(artifact_id)
+        return events
 
-    def _show(self, artifact: Artifact, *, append: bool) -> list[Said]:
-        self._shown.add(artifact.artifact_id)
-        return [Shown(artifact.artifact_id, artifact.name, list(artifact.parts), append)]
+    def _show(self, artifact: Artifact, *, append: bool = False) -> ArtifactShown:
+        self._seen_artifacts.add(artifact.artifact_id)
+        return ArtifactShown(artifact.artifact_id, artifact.name, list(artifact.parts), append)
 
-    def _step(self, status: TaskStatus) -> list[Said]:
-        if self._stepping:
-            return []
-        self._stepping = True
-        author = to_dict(status.message.metadata).get("adk_author")
-        return [StepStarted(str(author or "working"))]
-
-    def _tell(self, message: Message, *, last: bool = False) -> list[Said]:
-        """A durable message: each of its parts once, text that streamed not again."""
-        if message.message_id in self._told:
+    def _message_events(self, message: Message, *, last: bool = False) -> list[TurnEvent]:
+        """Each part of the message once, leaving out what streamed already."""
+        message_id = message.message_id
+        if message_id in self._seen_messages:
             return []
         kind = canonical_type_of(message)
         if kind == CanonicalType.TEXT_CHUNK:
-            return self._voices.speak(message.message_id, speech_of(message))
-        if kind != CanonicalType.TOOL_CALL_ARGS:
-            self._told.add(message.message_id)
-        said: list[Said] = []
-        if thought := thought_of(message):
-            thought_id = f"{message.message_id}:thought"
-            said += self._voices.settle(thought_id, thought, message=message, thought=True)
-        parent_id = message.message_id
-        if text := speech_of(message):
-            spoken = self._voices.settle(message.message_id, text, message=message, last=last)
-            said += spoken
-            parent_id = self._voices.last_id
-        said += self._tell_calls(message, parent_id, final=kind != CanonicalType.TOOL_CALL_ARGS)
-        for result in tool_results_of(message):
-            # Some models number their calls anew each time they are asked.
-            self._ended_calls.discard(result.id)
-            said += [*self._voices.end_all(), Answered(f"{message.message_id}:{result.id}", result)]
-        rest = [part for part in message.parts if _is_shown(part)]
-        if rest:
-            said.append(Shown(f"{message.message_id}:parts", "", rest))
-        if state := _state_of(message):
-            said.append(StateChanged(state))
-        return said
-
-    def _tell_calls(self, message: Message, parent_id: str, *, final: bool) -> list[Said]:
-        said: list[Said] = []
+            return self._speech.add_delta(message_id, message_text(message))
+        final = kind != CanonicalType.TOOL_CALL_ARGS
+        if final:
+            self._seen_messages.add(message_id)
+        events: list[TurnEvent] = []
+        if thought := thought_text(message):
+            events += self._speech.add_message(
+                message, f"{message_id}:thought", thought, thought=True, last=False
+            )
+        parent_id = message_id
+        if text := message_text(message):
+            events += self._speech.add_message(message, message_id, text, thought=False, last=last)
+            parent_id = self._speech.last_id
         for call in tool_calls_of(message):
             if call.id not in self._ended_calls:
-                said += [*self._voices.end_all(), *self._tell_call(call, parent_id, final=final)]
-        return said
+                events += self._speech.end_all()
+                events += self._call_events(call, parent_id, final=final)
+        for result in tool_results_of(message):
+            # Some models number their calls anew in each request.
+            self._ended_calls.discard(result.id)
+            events += self._speech.end_all()
+            events.append(ToolCallResult(f"{message_id}:{result.id}", result))
+        if other := [part for part in message.parts if _is_shown(part)]:
+            events.append(ArtifactShown(f"{message_id}:parts", "", other))
+        if ADK_ACTIONS in message.metadata.fields:
+            actions = to_dict(message.metadata)[ADK_ACTIONS]
+            if state := object_of(actions, "stateDelta"):
+                events.append(StateChanged(dict(state)))
+        return events
 
-    def _tell_call(self, call: ToolCall, parent_id: str, *, final: bool) -> list[Said]:
-        said: list[Said] = []
+    def _call_events(self, call: ToolCall, parent_id: str, *, final: bool) -> list[TurnEvent]:
+        """A call begins once; its arguments are what has not streamed yet, if it is `final`."""
+        events: list[TurnEvent] = []
         if call.id not in self._open_calls:
             self._open_calls[call.id] = replace(call, arguments="")
-            said.append(CallStarted(call.id, call.name, parent_id, call.long_running))
+            events.append(ToolCallStarted(call.id, call.name, parent_id, call.long_running))
         streamed = self._open_calls[call.id].arguments_json
         if final:
             whole = call.arguments_json
@@ -222,36 +213,26 @@ class Narrator:
             new = call.arguments if isinstance(call.arguments, str) else ""
             self._open_calls[call.id] = replace(call, arguments=streamed + new)
         if new:
-            said.append(CallArguments(call.id, new))
-        return [*said, *self._end_calls([call.id])] if final else said
+            events.append(ToolCallArguments(call.id, new))
+        return [*events, *self._end_calls([call.id])] if final else events
 
-    def _end_calls(self, call_ids: Sequence[str]) -> list[Said]:
+    def _end_calls(self, call_ids: Sequence[str]) -> list[TurnEvent]:
         self._ended_calls.update(call_ids)
-        ended = [self._open_calls.pop(call_id) for call_id in call_ids]
-        return [CallEnded(call, call.long_running) for call in ended]
+        return [ToolCallEnded(self._open_calls.pop(call_id)) for call_id in call_ids]
 
-    def _end(self, last: Finished | Paused | Failed | Canceled) -> list[Said]:
-        self.over = True
-        return [*self._voices.end_all(), *self._end_calls(list(self._open_calls)), last]
-
-
-def without_prompt(message: Message) -> Message:
-    """The message without the words that the bridge added to a pending call."""
-    kept = Message()
-    kept.CopyFrom(message)
-    del kept.parts[:]
-    kept.parts.extend(part for part in message.parts if not is_prompt(part))
-    return kept
+    def _end(self, last: RunFinished | RunPaused | RunFailed | RunCanceled) -> list[TurnEvent]:
+        self._over = True
+        return [*self._speech.end_all(), *self._end_calls(list(self._open_calls)), last]
 
 
 def messages_of_turn(task: Task) -> list[Message]:
-    """What the agent said since the caller last spoke."""
-    said: list[Message] = []
+    """The agent's messages since the user's last one."""
+    messages: list[Message] = []
     for message in reversed(task.history):
         if message.role == Role.ROLE_USER:
             break
-        said.append(message)
-    return said[::-1]
+        messages.append(message)
+    return messages[::-1]
 
 
 def _is_shown(part: Part) -> bool:
@@ -259,17 +240,10 @@ def _is_shown(part: Part) -> bool:
         case "raw" | "url":
             return True
         case "data":
-            listed = set(part.data.struct_value.fields)
-            return adk_type_of(part) not in _TOLD and not listed & {TOOL_CALLS, TOOL_RESULTS}
+            keys = set(part.data.struct_value.fields)
+            return adk_type_of(part) not in _OWN_EVENTS and not keys & {TOOL_CALLS, TOOL_RESULTS}
         case _:
             return False
-
-
-def _state_of(message: Message) -> dict[str, Any]:
-    if ADK_ACTIONS not in message.metadata.fields:
-        return {}
-    actions = object_of(to_dict(message.metadata)[ADK_ACTIONS])
-    return dict(object_of(actions.get("stateDelta")))
 
 
 def _usage_of(metadata: Struct) -> dict[str, int]:
@@ -277,8 +251,3 @@ def _usage_of(metadata: Struct) -> dict[str, int]:
         return {}
     counted = object_of(to_dict(metadata)[ADK_USAGE])
     return {name: count for name, count in counted.items() if isinstance(count, int)}
-
-
-def _was_cut(metadata: Struct) -> bool:
-    fields = metadata.fields
-    return ADK_FINISH_REASON in fields and fields[ADK_FINISH_REASON].string_value == _CUT

@@ -1,4 +1,4 @@
-"""What is no text, as text: for front ends that have nothing else to show it with."""
+"""Files and data as text, for front ends that can show nothing else."""
 
 import json
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from aion_adk.inbound import mime_type_of
 from aion_adk.values import to_plain
 
 BREAK = "\n\n"
-"""Between two messages that a front end can only show as one."""
+"""Separates messages that a front end has to show as one."""
 
 
 def as_prose(name: str, parts: Iterable[Part]) -> str:

@@ -5,7 +5,7 @@ data part for each and says what it is in the part's metadata (`adk_type`).
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -19,7 +19,7 @@ from aion_adk.parts import (
     TOOL_CALLS,
     TOOL_RESULTS,
 )
-from aion_adk.values import to_dict, to_plain
+from aion_adk.values import list_of, to_dict, to_plain, unwrapped
 
 Arguments = dict[str, Any] | str
 
@@ -56,25 +56,52 @@ def as_text(value: Any) -> str:
 
 
 def tool_calls_of(message: Message) -> list[ToolCall]:
-    return [call for part in message.parts for call in calls_in(*_data_of(part))]
+    return [call for part in message.parts for call in tool_calls_in(*_data_of(part))]
 
 
 def tool_results_of(message: Message) -> list[ToolResult]:
-    return [result for part in message.parts for result in results_in(*_data_of(part))]
+    return [result for part in message.parts for result in tool_results_in(*_data_of(part))]
 
 
-def calls_in(data: Any, metadata: Mapping[str, Any]) -> list[ToolCall]:
+def tool_calls_in(data: Any, metadata: Mapping[str, Any]) -> list[ToolCall]:
     """The calls in one data part, given as plain Python."""
     if metadata.get(ADK_TYPE) == FUNCTION_CALL:
+        if not isinstance(data, dict):
+            return []
+        call = cast("dict[str, Any]", data)
+        call_id, name = _id_and_name(call)
         waits = metadata.get(ADK_LONG_RUNNING) is True
-        return [_adk_call(call, waits=waits) for call in _dicts([data])]
-    return [_listed_call(call) for call in _dicts(_listed(data, TOOL_CALLS))]
+        return [ToolCall(call_id, name, call.get("args") or {}, long_running=waits)]
+    calls: list[ToolCall] = []
+    for call in _objects_under(TOOL_CALLS, data):
+        # A Struct holds doubles: a producer with larger integers sends the arguments as text too.
+        arguments: Any = call.get("arguments_json") or call.get("arguments") or {}
+        if not isinstance(arguments, dict | str):
+            arguments = as_text(arguments)
+        calls.append(ToolCall(*_id_and_name(call), cast("Arguments", arguments)))
+    return calls
 
 
-def results_in(data: Any, metadata: Mapping[str, Any]) -> list[ToolResult]:
-    if metadata.get(ADK_TYPE) == FUNCTION_RESPONSE:
-        return [_adk_result(result) for result in _dicts([data])]
-    return [_listed_result(result) for result in _dicts(_listed(data, TOOL_RESULTS))]
+def tool_results_in(data: Any, metadata: Mapping[str, Any]) -> list[ToolResult]:
+    """The results in one data part, given as plain Python."""
+    if metadata.get(ADK_TYPE) != FUNCTION_RESPONSE:
+        return [
+            ToolResult(
+                *_id_and_name(result), result.get("output"), failed=bool(result.get("is_error"))
+            )
+            for result in _objects_under(TOOL_RESULTS, data)
+        ]
+    if not isinstance(data, dict):
+        return []
+    result = cast("dict[str, Any]", data)
+    output: Any = result.get("response")
+    failed = False
+    if isinstance(output, dict):
+        response = cast("dict[str, Any]", output)
+        failed = "error" in response
+        # ADK wraps every return value of a tool that is not a dict.
+        output = unwrapped(response)
+    return [ToolResult(*_id_and_name(result), output, failed=failed)]
 
 
 def _data_of(part: Part) -> tuple[Any, dict[str, Any]]:
@@ -83,43 +110,11 @@ def _data_of(part: Part) -> tuple[Any, dict[str, Any]]:
     return to_plain(part.data), to_dict(part.metadata)
 
 
-def _listed(data: Any, key: str) -> list[Any]:
-    found = cast("dict[str, Any]", data).get(key) if isinstance(data, dict) else None
-    return cast("list[Any]", found) if isinstance(found, list) else []
+def _objects_under(key: str, data: Any) -> list[dict[str, Any]]:
+    return [cast("dict[str, Any]", item) for item in list_of(data, key) if isinstance(item, dict)]
 
 
-def _dicts(values: Iterable[Any]) -> list[dict[str, Any]]:
-    return [cast("dict[str, Any]", value) for value in values if isinstance(value, dict)]
-
-
-def _adk_call(call: dict[str, Any], *, waits: bool) -> ToolCall:
-    name = str(call.get("name") or "")
-    return ToolCall(str(call.get("id") or name), name, call.get("args") or {}, long_running=waits)
-
-
-def _listed_call(call: dict[str, Any]) -> ToolCall:
-    name = str(call.get("name") or "")
-    # A Struct holds doubles: a producer with larger integers sends the arguments as text too.
-    arguments: Any = call.get("arguments_json") or call.get("arguments") or {}
-    if not isinstance(arguments, dict | str):
-        arguments = as_text(arguments)
-    call_id = str(call.get("call_id") or call.get("id") or name)
-    return ToolCall(call_id, name, cast("Arguments", arguments))
-
-
-def _adk_result(result: dict[str, Any]) -> ToolResult:
-    name = str(result.get("name") or "")
-    output: Any = result.get("response")
-    failed = False
-    if isinstance(output, dict):
-        response = cast("dict[str, Any]", output)
-        failed = "error" in response
-        # ADK wraps whatever a tool returns that is no dict.
-        output = response["result"] if response.keys() == {"result"} else response
-    return ToolResult(str(result.get("id") or name), name, output, failed=failed)
-
-
-def _listed_result(result: dict[str, Any]) -> ToolResult:
-    name = str(result.get("name") or "")
-    call_id = str(result.get("call_id") or result.get("id") or name)
-    return ToolResult(call_id, name, result.get("output"), failed=bool(result.get("is_error")))
+def _id_and_name(item: Mapping[str, Any]) -> tuple[str, str]:
+    """Some models give their calls no ids: then the name has to do."""
+    name = str(item.get("name") or "")
+    return str(item.get("call_id") or item.get("id") or name), name

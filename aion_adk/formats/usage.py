@@ -3,59 +3,62 @@
 ADK counts thinking beside the answer, the others as a part of it.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class _Tokens(NamedTuple):
+    prompt: int
+    answer: int
+    total: int
+    thinking: int
+    cached: int
 
 
 def agui_usage(usage: dict[str, int]) -> list[dict[str, int]]:
+    tokens = _tokens(usage)
     counted = {
-        "inputTokens": _prompt(usage),
-        "outputTokens": _answer(usage),
-        "totalTokens": _total(usage),
+        "inputTokens": tokens.prompt,
+        "outputTokens": tokens.answer,
+        "totalTokens": tokens.total,
     }
-    if thinking := _thinking(usage):
-        counted["reasoningTokens"] = thinking
-    if cached := _cached(usage):
-        counted["cachedInputTokens"] = cached
+    if tokens.thinking:
+        counted["reasoningTokens"] = tokens.thinking
+    if tokens.cached:
+        counted["cachedInputTokens"] = tokens.cached
     return [counted]
 
 
 def chat_usage(usage: dict[str, int]) -> dict[str, Any]:
+    tokens = _tokens(usage)
     return {
-        "prompt_tokens": _prompt(usage),
-        "completion_tokens": _answer(usage),
-        "total_tokens": _total(usage),
-        "prompt_tokens_details": {"cached_tokens": _cached(usage)},
-        "completion_tokens_details": {"reasoning_tokens": _thinking(usage)},
+        "prompt_tokens": tokens.prompt,
+        "completion_tokens": tokens.answer,
+        "total_tokens": tokens.total,
+        "prompt_tokens_details": {"cached_tokens": tokens.cached},
+        "completion_tokens_details": {"reasoning_tokens": tokens.thinking},
     }
 
 
 def responses_usage(usage: dict[str, int]) -> dict[str, Any]:
-    # openai 3.x has cache_write_tokens as a required field, 2.x lets it pass.
+    tokens = _tokens(usage)
+    # openai 3.x requires cache_write_tokens, 2.x accepts it.
     return {
-        "input_tokens": _prompt(usage),
-        "input_tokens_details": {"cached_tokens": _cached(usage), "cache_write_tokens": 0},
-        "output_tokens": _answer(usage),
-        "output_tokens_details": {"reasoning_tokens": _thinking(usage)},
-        "total_tokens": _total(usage),
+        "input_tokens": tokens.prompt,
+        "input_tokens_details": {"cached_tokens": tokens.cached, "cache_write_tokens": 0},
+        "output_tokens": tokens.answer,
+        "output_tokens_details": {"reasoning_tokens": tokens.thinking},
+        "total_tokens": tokens.total,
     }
 
 
-def _prompt(usage: dict[str, int]) -> int:
-    tools = usage.get("tool_use_prompt_token_count", 0)
-    return usage.get("prompt_token_count", 0) + tools
-
-
-def _answer(usage: dict[str, int]) -> int:
-    return usage.get("candidates_token_count", 0) + _thinking(usage)
-
-
-def _total(usage: dict[str, int]) -> int:
-    return usage.get("total_token_count") or _prompt(usage) + _answer(usage)
-
-
-def _thinking(usage: dict[str, int]) -> int:
-    return usage.get("thoughts_token_count", 0)
-
-
-def _cached(usage: dict[str, int]) -> int:
-    return usage.get("cached_content_token_count", 0)
+def _tokens(usage: dict[str, int]) -> _Tokens:
+    thinking = usage.get("thoughts_token_count", 0)
+    prompt = usage.get("prompt_token_count", 0) + usage.get("tool_use_prompt_token_count", 0)
+    answer = usage.get("candidates_token_count", 0) + thinking
+    return _Tokens(
+        prompt=prompt,
+        answer=answer,
+        total=usage.get("total_token_count") or prompt + answer,
+        thinking=thinking,
+        cached=usage.get("cached_content_token_count", 0),
+    )

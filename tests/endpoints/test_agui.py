@@ -127,8 +127,8 @@ async def test_files_go_both_ways() -> None:
     message = {"id": "u1", "role": "user", "content": [image, old]}
     async with serving(Reporting(name="reporting"), agui=True) as url:
         events = await agui_events(url, run_input("", messages=[message]))
-    told = [event["delta"] for event in events if event["type"] == "TEXT_MESSAGE_CONTENT"]
-    assert told == ["Got image/png b'png', text/plain b'hi'."]
+    sent = [event["delta"] for event in events if event["type"] == "TEXT_MESSAGE_CONTENT"]
+    assert sent == ["Got image/png b'png', text/plain b'hi'."]
     [shown] = [event for event in events if event["type"] == "ACTIVITY_SNAPSHOT"]
     assert shown["content"]["name"] == "report"
     assert shown["content"]["parts"][0]["source"]["value"] == "https://example.com/r.pdf"

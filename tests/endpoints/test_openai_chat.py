@@ -7,7 +7,7 @@ from google.genai import types
 from openai import APIError, BadRequestError, InternalServerError, NotFoundError
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnionParam
 
-from aion_adk.endpoints.telling import json_frame
+from aion_adk.sse import json_frame
 from tests.endpoints.calling import openai_client
 from tests.endpoints.conversations import (
     LOCATION_SCHEMA,
@@ -83,7 +83,7 @@ async def test_a_streamed_completion_says_the_same_and_counts_when_asked() -> No
     assert chunks[-1].usage.total_tokens == 30
 
 
-async def test_an_answer_that_the_model_could_not_finish_is_told_as_cut() -> None:
+async def test_an_answer_that_the_model_could_not_finish_is_sent_as_cut() -> None:
     model = ScriptedModel(steps=[[text("Once upon")]], finish_reason=types.FinishReason.MAX_TOKENS)
     agent = LlmAgent(name="teller", model=model)
     async with serving(agent, openai=True) as url, openai_client(url) as client:
@@ -152,7 +152,7 @@ async def test_a_person_approves_in_words_in_a_conversation_that_the_header_name
     assert done.choices[0].message.content == "Done."
 
 
-async def test_what_was_said_before_is_told_to_an_agent_that_does_not_know_it() -> None:
+async def test_what_was_said_before_is_sent_to_an_agent_that_does_not_know_it() -> None:
     agent = locating_agent()
     messages: list[ChatCompletionMessageParam] = [
         {"role": "system", "content": "Be brief."},

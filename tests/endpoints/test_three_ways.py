@@ -5,32 +5,32 @@ from typing import Any
 import pytest
 from google.adk.agents import BaseAgent
 
-from aion_adk.formats.agui.fold import fold
 from aion_adk.formats.narration import messages_of_turn
-from aion_adk.formats.voices import speech_of
+from aion_adk.formats.speech import message_text
 from tests.endpoints.calling import agui_events, openai_client, run_input
 from tests.endpoints.conversations import Hello, locating_agent, weather_agent
+from tests.formats.fold import fold
 from tests.serving import send, serving, stream
 
 AGENTS = [lambda: Hello(name="hello"), weather_agent, locating_agent]
 
 
-async def spoken_over_a2a(agent: BaseAgent, *, streaming: bool) -> list[str]:
+async def replies_over_a2a(agent: BaseAgent, *, streaming: bool) -> list[str]:
     async with serving(agent, tool_activity=True) as url:
         if not streaming:
-            return [speech_of(message) for message in messages_of_turn(await send(url, "hi"))]
+            return [message_text(message) for message in messages_of_turn(await send(url, "hi"))]
         frames = await stream(url, "hi")
     statuses = [frame.status_update.status for frame in frames]
-    return [speech_of(status.message) for status in statuses if status.HasField("message")]
+    return [message_text(status.message) for status in statuses if status.HasField("message")]
 
 
-async def spoken_over_agui(agent: BaseAgent) -> list[str]:
+async def replies_over_agui(agent: BaseAgent) -> list[str]:
     async with serving(agent, agui=True) as url:
         messages = fold(await agui_events(url, run_input("hi")))
     return [item["content"] for item in messages if item["role"] == "assistant"]
 
 
-async def spoken_over_responses(agent: BaseAgent) -> list[str]:
+async def replies_over_responses(agent: BaseAgent) -> list[str]:
     async with serving(agent, openai=True) as url, openai_client(url) as client:
         response = await client.responses.create(model=agent.name, input="hi")
     return [
@@ -42,7 +42,7 @@ async def spoken_over_responses(agent: BaseAgent) -> list[str]:
     ]
 
 
-async def spoken_over_chat(agent: BaseAgent) -> list[str]:
+async def replies_over_chat(agent: BaseAgent) -> list[str]:
     async with serving(agent, openai=True) as url, openai_client(url) as client:
         completion = await client.chat.completions.create(
             model=agent.name, messages=[{"role": "user", "content": "hi"}]
@@ -52,9 +52,9 @@ async def spoken_over_chat(agent: BaseAgent) -> list[str]:
 
 @pytest.mark.parametrize("make", AGENTS)
 async def test_every_way_to_speak_to_an_agent_gives_the_same_conversation(make: Any) -> None:
-    blocking = [text for text in await spoken_over_a2a(make(), streaming=False) if text]
-    streamed = [text for text in await spoken_over_a2a(make(), streaming=True) if text]
+    blocking = [text for text in await replies_over_a2a(make(), streaming=False) if text]
+    streamed = [text for text in await replies_over_a2a(make(), streaming=True) if text]
     assert streamed == blocking
-    assert await spoken_over_agui(make()) == blocking
-    assert await spoken_over_responses(make()) == blocking
-    assert await spoken_over_chat(make()) == blocking
+    assert await replies_over_agui(make()) == blocking
+    assert await replies_over_responses(make()) == blocking
+    assert await replies_over_chat(make()) == blocking

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from a2a.server.events import Event as A2AEvent
 from a2a.types import Part
 from openai.types.chat import ChatCompletionChunk
 from openai.types.responses import ResponseStreamEvent
 from pydantic import TypeAdapter
 
-from aion_adk.formats.narration import A2AEvent
 from aion_adk.formats.openai_chat.encoder import ChatEncoder
 from aion_adk.formats.openai_responses.encoder import ResponsesEncoder
 from aion_adk.outbound import data_part

@@ -28,7 +28,7 @@ def started(state: TaskState = WORKING) -> Task:
 
 def message(*parts: Part, message_id: str = "m1", chunk: bool = False) -> Message:
     made = Message(message_id=message_id, role=Role.ROLE_AGENT, parts=parts)
-    canonical.stamp(made, chunk=chunk)
+    canonical.declare_canonical_type(made, chunk=chunk)
     return made
 
 

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from a2a.server.events import Event as A2AEvent
 from a2a.types import Part, TaskState
 from ag_ui.core import Event
 from pydantic import TypeAdapter
 
 from aion_adk.formats.agui.encoder import AGUIEncoder
-from aion_adk.formats.agui.fold import fold
-from aion_adk.formats.agui.history import task_to_messages
-from aion_adk.formats.narration import A2AEvent
 from aion_adk.outbound import data_part
+from tests.formats.fold import fold
 from tests.formats.streams import (
     WORKING,
     artifact,
@@ -40,12 +39,12 @@ def encoded(
     events: Sequence[A2AEvent], *, version: str | None = "1.0", **options: Any
 ) -> list[dict[str, Any]]:
     encoder = AGUIEncoder(thread_id="c1", run_id="r1", protocol_version=version, **options)
-    told = [one for event in events for one in encoder.encode(event)] + encoder.finish()
+    sent = [one for event in events for one in encoder.encode(event)] + encoder.finish()
     assert encoder.finish() == []
-    for event in told:
+    for event in sent:
         ANY_EVENT.validate_python(event)
         assert None not in event.values()
-    return told
+    return sent
 
 
 def kinds(events: list[dict[str, Any]]) -> list[str]:
@@ -160,8 +159,8 @@ def test_every_row_of_the_table_becomes_valid_events(
 
 
 def test_everything_in_one_message_is_a_message_of_its_own_for_the_client() -> None:
-    told = encoded([started(), completed(thought("hm"), text("see"), data_part({"n": 1}))])
-    shown = [(message["role"], message["content"]) for message in fold(told)]
+    sent = encoded([started(), completed(thought("hm"), text("see"), data_part({"n": 1}))])
+    shown = [(message["role"], message["content"]) for message in fold(sent)]
     parts = {"name": "", "parts": [{"type": "data", "data": {"n": 1}}]}
     assert shown == [("reasoning", "hm"), ("assistant", "see"), ("activity", parts)]
 
@@ -171,18 +170,18 @@ def test_a_call_whose_arguments_never_end_is_ended_with_the_run() -> None:
     assert kinds(encoded([started(), half, completed()])) == [*IN_STEP, *ONE_CALL, *FINISHED]
 
 
-def test_a_call_that_is_repeated_is_told_once_until_it_is_answered() -> None:
+def test_a_call_that_is_repeated_is_sent_once_until_it_is_answered() -> None:
     calls = [status(WORKING, tool_call("a"), message_id=f"m{i}") for i in range(3)]
     answer = status(WORKING, tool_result("a", {"ok": 1}), message_id="m9")
-    told = encoded([started(), calls[0], calls[1], answer, calls[2], completed()])
-    assert kinds(told) == [*IN_STEP, *ONE_CALL, "TOOL_CALL_RESULT", *ONE_CALL, *FINISHED]
+    sent = encoded([started(), calls[0], calls[1], answer, calls[2], completed()])
+    assert kinds(sent) == [*IN_STEP, *ONE_CALL, "TOOL_CALL_RESULT", *ONE_CALL, *FINISHED]
 
 
 def test_a_whole_task_at_the_end_shows_no_artifact_again() -> None:
     whole = started(TaskState.TASK_STATE_COMPLETED)
     whole.artifacts.append(artifact(text("x")).artifact)
-    told = kinds(encoded([started(), artifact(text("x")), whole]))
-    assert told == [*IN_STEP, "ACTIVITY_SNAPSHOT", *FINISHED]
+    sent = kinds(encoded([started(), artifact(text("x")), whole]))
+    assert sent == [*IN_STEP, "ACTIVITY_SNAPSHOT", *FINISHED]
 
 
 def test_a_bare_message_is_a_run_of_its_own() -> None:
@@ -198,7 +197,7 @@ def test_the_ids_of_a_run_are_the_clients_and_those_of_messages_stay_the_same() 
     assert {event["messageId"] for event in first if "messageId" in event} == {"r1-1"}
 
 
-def test_an_old_client_is_not_told_what_it_rejects() -> None:
+def test_an_old_client_is_not_sent_what_it_rejects() -> None:
     paused = status(TaskState.TASK_STATE_INPUT_REQUIRED, tool_call("a", pending=True))
     canceled = status(TaskState.TASK_STATE_CANCELED)
     old, new = encoded([started(), paused], version=None), encoded([started(), paused])
@@ -222,10 +221,10 @@ def test_an_old_client_is_not_told_what_it_rejects() -> None:
 )
 def test_a_pause_is_an_interrupt_for_clients_that_want_it(state: TaskState, reason: str) -> None:
     paused = status(state, text("Sure?"), tool_call("a", pending=True))
-    told = encoded([started(), paused], interrupts=True)
-    assert kinds(told) == [*IN_STEP, *ONE_TEXT, *ONE_CALL, *FINISHED]
+    sent = encoded([started(), paused], interrupts=True)
+    assert kinds(sent) == [*IN_STEP, *ONE_TEXT, *ONE_CALL, *FINISHED]
     interrupt = {"id": "a", "reason": reason, "toolCallId": "a", "message": "Sure?"}
-    assert told[-1]["outcome"] == {"type": "interrupt", "interrupts": [interrupt]}
+    assert sent[-1]["outcome"] == {"type": "interrupt", "interrupts": [interrupt]}
 
 
 @pytest.mark.parametrize(
@@ -238,15 +237,15 @@ def test_a_pause_is_an_interrupt_for_clients_that_want_it(state: TaskState, reas
 def test_a_failure_is_the_last_event_and_its_text_is_no_message(
     state: TaskState, code: str
 ) -> None:
-    told = encoded([started(), delta("a"), status(state, text("no"))])
-    assert kinds(told) == [*IN_STEP, *ONE_TEXT, "RUN_ERROR"]
-    assert (told[-1]["message"], told[-1]["code"]) == ("no", code)
+    sent = encoded([started(), delta("a"), status(state, text("no"))])
+    assert kinds(sent) == [*IN_STEP, *ONE_TEXT, "RUN_ERROR"]
+    assert (sent[-1]["message"], sent[-1]["code"]) == ("no", code)
 
 
 def test_a_stream_that_dies_is_an_error_and_everything_open_is_closed() -> None:
-    told = encoded([started(), delta("a"), delta("b", lane="aion:stream-delta:x")])
-    assert kinds(told)[-3:] == ["TEXT_MESSAGE_END", "TEXT_MESSAGE_END", "RUN_ERROR"]
-    assert told[-1]["code"] == "stream_incomplete"
+    sent = encoded([started(), delta("a"), delta("b", lane="aion:stream-delta:x")])
+    assert kinds(sent)[-3:] == ["TEXT_MESSAGE_END", "TEXT_MESSAGE_END", "RUN_ERROR"]
+    assert sent[-1]["code"] == "stream_incomplete"
 
 
 def test_nothing_follows_the_end() -> None:
@@ -256,7 +255,7 @@ def test_nothing_follows_the_end() -> None:
     assert encoder.finish() == []
 
 
-def test_the_same_text_said_twice_is_told_twice() -> None:
+def test_the_same_text_said_twice_is_sent_twice() -> None:
     events = [
         started(),
         delta("OK"),
@@ -282,7 +281,7 @@ def test_speakers_that_stream_at_once_do_not_mix() -> None:
     assert [item["content"] for item in fold(encoded(events))] == ["ab", "xy"]
 
 
-def test_a_thought_that_streamed_before_the_text_is_not_told_again() -> None:
+def test_a_thought_that_streamed_before_the_text_is_not_sent_again() -> None:
     lane = "aion:stream-delta#thought"
     events = [
         started(),
@@ -293,8 +292,8 @@ def test_a_thought_that_streamed_before_the_text_is_not_told_again() -> None:
         status(WORKING, thought("hm")),
         completed(text("ok"), message_id="m2"),
     ]
-    told = fold(encoded(events))
-    assert [(item["role"], item["content"]) for item in told] == [
+    sent = fold(encoded(events))
+    assert [(item["role"], item["content"]) for item in sent] == [
         ("reasoning", "hm"),
         ("assistant", "ok"),
     ]
@@ -308,8 +307,8 @@ def test_calls_go_with_the_text_that_was_said_beside_them() -> None:
         status(WORKING, text("Look"), tool_call("a")),
         completed(text("Done"), message_id="m2"),
     ]
-    told = fold(encoded(events))
-    assert [(item["content"], len(item.get("toolCalls", []))) for item in told] == [
+    sent = fold(encoded(events))
+    assert [(item["content"], len(item.get("toolCalls", []))) for item in sent] == [
         ("Look", 1),
         ("Done", 0),
     ]
@@ -319,21 +318,21 @@ def test_the_correction_is_the_record_and_the_usage_is_passed_on() -> None:
     earlier = {"id": "u1", "role": "user", "content": "hi"}
     usage = {"prompt_token_count": 3, "candidates_token_count": 2, "thoughts_token_count": 1}
     events = [started(), delta("a"), delta_end(), completed(text("z"), usage=usage)]
-    told = encoded(events, messages=[earlier])
-    snapshot = next(event for event in told if event["type"] == "MESSAGES_SNAPSHOT")
+    sent = encoded(events, messages=[earlier])
+    snapshot = next(event for event in sent if event["type"] == "MESSAGES_SNAPSHOT")
     assert snapshot["messages"] == [earlier, {"id": "m1", "role": "assistant", "content": "z"}]
     counted = {"inputTokens": 3, "outputTokens": 3, "totalTokens": 6, "reasoningTokens": 1}
-    assert told[-1]["usage"] == [counted]
+    assert sent[-1]["usage"] == [counted]
 
 
 def test_state_keys_are_escaped_and_the_snapshot_builds_on_the_clients_state() -> None:
     changed = status(WORKING, data_part({}, adk_type="state_delta"), state_delta={"a/~": 1})
-    told = encoded([started(), changed, completed()], state={"b": 2})
-    assert told[2]["delta"] == [{"op": "add", "path": "/a~1~0", "value": 1}]
-    assert told[3]["snapshot"] == {"a/~": 1, "b": 2}
+    sent = encoded([started(), changed, completed()], state={"b": 2})
+    assert sent[2]["delta"] == [{"op": "add", "path": "/a~1~0", "value": 1}]
+    assert sent[3]["snapshot"] == {"a/~": 1, "b": 2}
 
 
-def test_the_words_that_ask_a_person_are_not_told_for_a_tool_that_a_program_runs() -> None:
+def test_the_words_that_ask_a_person_are_not_sent_for_a_tool_that_a_program_runs() -> None:
     prompt = Part(text="f() is waiting for its result.")
     prompt.metadata.update({"prompt": True})
     paused = status(TaskState.TASK_STATE_INPUT_REQUIRED, prompt, tool_call("a", pending=True))
@@ -341,18 +340,4 @@ def test_the_words_that_ask_a_person_are_not_told_for_a_tool_that_a_program_runs
         *IN_STEP,
         *ONE_CALL,
         *FINISHED,
-    ]
-
-
-def test_a_stored_task_is_the_messages_of_a_thread() -> None:
-    task = started(TaskState.TASK_STATE_COMPLETED)
-    task.history.append(message(text("Look"), tool_call("a", x=1), message_id="m1"))
-    task.history.append(message(tool_result("a", {"ok": 1}), message_id="m2"))
-    task.status.message.CopyFrom(message(text("Done"), message_id="m3"))
-    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}
-    assert task_to_messages(task) == [
-        {"id": "u1", "role": "user", "content": "hi"},
-        {"id": "m1", "role": "assistant", "content": "Look", "toolCalls": [call]},
-        {"id": "m2:a", "role": "tool", "toolCallId": "a", "content": '{"ok": 1}'},
-        {"id": "m3", "role": "assistant", "content": "Done"},
     ]

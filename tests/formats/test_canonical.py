@@ -17,7 +17,12 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 
 from aion_adk import emit_message, reply
-from aion_adk.formats.canonical import CANONICAL_TYPE, CanonicalType, canonical_type_of, stamp
+from aion_adk.formats.canonical import (
+    CANONICAL_TYPE,
+    CanonicalType,
+    canonical_type_of,
+    declare_canonical_type,
+)
 from aion_adk.outbound import data_part
 from aion_adk.values import to_struct
 from tests.agents import said
@@ -54,17 +59,17 @@ def test_a_message_is_stamped_by_its_parts_and_a_chunk_as_a_chunk(
     role: Role, parts: list[Part], final: CanonicalType, chunk: CanonicalType
 ) -> None:
     whole, piece = Message(role=role, parts=parts), Message(role=role, parts=parts)
-    stamp(whole)
-    stamp(piece, chunk=True)
+    declare_canonical_type(whole)
+    declare_canonical_type(piece, chunk=True)
     assert (canonical_type_of(whole), canonical_type_of(piece)) == (final, chunk)
 
 
 def test_a_message_that_calls_itself_a_chunk_stays_one_and_a_wrong_type_does_not() -> None:
     chunk = Message(role=AGENT, parts=[TEXT], metadata=to_struct({CANONICAL_TYPE: "X"}))
-    stamp(chunk)
+    declare_canonical_type(chunk)
     assert canonical_type_of(chunk) == CanonicalType.TEXT_END
     chunk.metadata.update({CANONICAL_TYPE: CanonicalType.TEXT_CHUNK})
-    stamp(chunk)
+    declare_canonical_type(chunk)
     assert canonical_type_of(chunk) == CanonicalType.TEXT_CHUNK
 
 

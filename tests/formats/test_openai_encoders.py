@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
+from a2a.server.events import Event as A2AEvent
 from a2a.types import Part, TaskState
 from openai.types.chat import ChatCompletion
 from openai.types.responses import Response
 
-from aion_adk.formats.narration import A2AEvent
 from aion_adk.formats.openai_chat.encoder import completion_of
 from aion_adk.formats.openai_responses.encoder import response_of
 from tests.formats.openai_rows import ROWS, chat, responses
@@ -40,11 +40,11 @@ def short(events: list[dict[str, Any]]) -> list[str]:
 
 @pytest.mark.parametrize(("events", "content", "between"), ROWS)
 def test_every_row_of_the_table(events: list[A2AEvent], content: str, between: list[str]) -> None:
-    chunks, told = chat(events), responses(events)
+    chunks, sent = chat(events), responses(events)
     assert content_of(chunks) == content
     assert chunks[0]["choices"][0]["delta"] == {"role": "assistant", "content": ""}
     assert chunks[-1]["choices"][0]["finish_reason"] == "stop"
-    assert short(told) == ["created", "in_progress", *between, "completed"]
+    assert short(sent) == ["created", "in_progress", *between, "completed"]
 
 
 def test_a_pending_call_is_the_clients_to_run() -> None:
@@ -57,15 +57,15 @@ def test_a_pending_call_is_the_clients_to_run() -> None:
         {"index": 0, "function": {"arguments": '{"x": 1}'}},
     ]
     assert chunks[-1]["choices"][0]["finish_reason"] == "tool_calls"
-    told = responses(events)
-    assert short(told)[-5:] == [
+    sent = responses(events)
+    assert short(sent)[-5:] == [
         "output_item.added",
         "function_call_arguments.delta",
         "function_call_arguments.done",
         "output_item.done",
         "completed",
     ]
-    assert told[-3]["name"] == "f"
+    assert sent[-3]["name"] == "f"
 
 
 def test_a_pause_without_a_call_just_stops() -> None:
@@ -91,8 +91,8 @@ def test_thoughts_are_reasoning_and_no_content() -> None:
     chunks = chat(events)
     reasoning = [chunk["choices"][0]["delta"].get("reasoning_content") for chunk in chunks]
     assert [item for item in reasoning if item] == ["hm"]
-    told = responses(events)
-    assert short(told)[2:8] == [
+    sent = responses(events)
+    assert short(sent)[2:8] == [
         "output_item.added",
         "reasoning_summary_part.added",
         "reasoning_summary_text.delta",
@@ -100,7 +100,7 @@ def test_thoughts_are_reasoning_and_no_content() -> None:
         "reasoning_summary_part.done",
         "output_item.done",
     ]
-    assert told[7]["item"]["encrypted_content"] == "c2ln"
+    assert sent[7]["item"]["encrypted_content"] == "c2ln"
 
 
 @pytest.mark.parametrize(
@@ -115,12 +115,12 @@ def test_thoughts_are_reasoning_and_no_content() -> None:
 def test_what_goes_wrong_is_the_last_thing_told(last: A2AEvent, code: str, kind: str) -> None:
     events = [started(), delta("a"), last]
     assert chat(events)[-1]["error"]["code"] == code
-    told = responses(events)
-    assert told[-1]["type"] == kind
-    assert told[-1]["response"]["output"][0]["status"] == "completed"
+    sent = responses(events)
+    assert sent[-1]["type"] == kind
+    assert sent[-1]["response"]["output"][0]["status"] == "completed"
 
 
-def test_speakers_that_stream_at_once_are_told_one_after_the_other_in_chat() -> None:
+def test_speakers_that_stream_at_once_are_sent_one_after_the_other_in_chat() -> None:
     other, third = "aion:stream-delta:b", "aion:stream-delta:c"
     events = [
         started(),
@@ -140,8 +140,8 @@ def test_speakers_that_stream_at_once_are_told_one_after_the_other_in_chat() -> 
 
 def test_an_artifact_that_grows_while_text_streams_is_shown_whole() -> None:
     grown = [artifact(text("x")), artifact(text("y"), append=True)]
-    told = chat([started(), delta("a"), *grown, delta("b"), delta_end(), completed(text("ab"))])
-    assert content_of(told) == "ab\n\nx\n\ny"
+    sent = chat([started(), delta("a"), *grown, delta("b"), delta_end(), completed(text("ab"))])
+    assert content_of(sent) == "ab\n\nx\n\ny"
 
 
 def test_usage_is_counted_when_it_is_asked_for() -> None:

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from a2a.types import Message, Part, Role
 
+from aion_adk.endpoints.responses import response_id_of, task_at, task_id_of
 from aion_adk.formats import media
 from aion_adk.formats.agui.request import read_request as read_agui
 from aion_adk.formats.media import ContentError
 from aion_adk.formats.openai_chat.request import read_request as read_chat
-from aion_adk.formats.openai_responses.ids import response_id_of, task_at, task_id_of
 from aion_adk.formats.openai_responses.request import read_request as read_responses
-from aion_adk.formats.request import Asked, RequestError
+from aion_adk.formats.request import ClientTurn, RequestError
 from aion_adk.formats.tools import tool_calls_of, tool_results_of
 from aion_adk.values import to_plain
 from tests.formats.streams import message, started, text
@@ -23,17 +23,17 @@ FLAT_TOOL = {"type": "function", **AGUI_TOOL}
 CHAT_CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}
 
 
-def agui(messages: list[Any], **fields: Any) -> Asked:
+def agui(messages: list[Any], **fields: Any) -> ClientTurn:
     body = {"threadId": "t", "runId": "r", "messages": messages, **fields}
-    return read_agui(body).asked
+    return read_agui(body).turn
 
 
-def chat(messages: list[Any], **fields: Any) -> Asked:
-    return read_chat({"model": "m", "messages": messages, **fields}).asked
+def chat(messages: list[Any], **fields: Any) -> ClientTurn:
+    return read_chat({"model": "m", "messages": messages, **fields}).turn
 
 
-def responses(given: Any, **fields: Any) -> Asked:
-    return read_responses({"model": "m", "input": given, **fields}).asked
+def responses(given: Any, **fields: Any) -> ClientTurn:
+    return read_responses({"model": "m", "input": given, **fields}).turn
 
 
 def with_ids(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ RESPONSES_TALK = [
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "turn",
     [
         agui(AGUI_TALK, tools=[AGUI_TOOL]),
         chat(CHAT_TALK, tools=[CHAT_TOOL]),
@@ -78,25 +78,25 @@ RESPONSES_TALK = [
     ],
     ids=["agui", "chat", "responses"],
 )
-def test_a_conversation_is_split_where_the_agent_last_spoke(asked: Asked) -> None:
-    assert [part.text for part in asked.spoken] == ["two"]
-    assert asked.results == {}
-    assert asked.instructions == ["Be brief."]
-    [tool] = asked.tools
+def test_a_conversation_is_split_where_the_agent_last_spoke(turn: ClientTurn) -> None:
+    assert [part.text for part in turn.user_parts] == ["two"]
+    assert turn.results == {}
+    assert turn.instructions == ["Be brief."]
+    [tool] = turn.tools
     assert (tool.name, tool.description, tool.parameters) == ("f", "does f", SCHEMA)
-    assert [part.text for item in asked.history for part in item.parts if part.text] == [
+    assert [part.text for item in turn.history for part in item.parts if part.text] == [
         "one",
         "Look.",
         "Done.",
     ]
-    calls = [call for item in asked.history for call in tool_calls_of(item)]
-    results = [result for item in asked.history for result in tool_results_of(item)]
+    calls = [call for item in turn.history for call in tool_calls_of(item)]
+    results = [result for item in turn.history for result in tool_results_of(item)]
     assert [(call.id, call.name, call.arguments) for call in calls] == [("c1", "f", {"x": 1})]
     assert [(result.id, result.output) for result in results] == [("c1", {"ok": 1})]
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "turn",
     [
         agui(with_ids([*AGUI_TALK[:3], {"role": "tool", "toolCallId": "c1", "content": "7"}])),
         agui([], resume=[{"interruptId": "c1", "status": "resolved", "payload": "7"}]),
@@ -105,8 +105,8 @@ def test_a_conversation_is_split_where_the_agent_last_spoke(asked: Asked) -> Non
     ],
     ids=["agui tool message", "agui resume", "chat", "responses"],
 )
-def test_a_new_result_answers_its_call(asked: Asked) -> None:
-    answer = to_plain(asked.results["c1"].data)
+def test_a_new_result_answers_its_call(turn: ClientTurn) -> None:
+    answer = to_plain(turn.results["c1"].data)
     assert (answer["id"], answer["response"]) == ("c1", {"result": "7"})
 
 
@@ -121,15 +121,15 @@ def test_an_agui_client_brings_state_context_and_its_wish_for_interrupts() -> No
         "forwardedProps": {"interrupts": True},
     }
     request = read_agui(body)
-    assert request.asked.state == {"n": 1}
-    assert request.asked.instructions == ["page: home"]
+    assert request.turn.state == {"n": 1}
+    assert request.turn.instructions == ["page: home"]
     assert (request.interrupts, request.protocol_version) == (True, "1.0")
 
 
 def test_a_tool_that_failed_at_the_client_is_an_error() -> None:
     failed = {"role": "tool", "toolCallId": "c1", "content": "", "error": "no GPS"}
-    asked = agui(with_ids([*AGUI_TALK[:3], failed]))
-    assert to_plain(asked.results["c1"].data)["response"] == {"error": "no GPS"}
+    turn = agui(with_ids([*AGUI_TALK[:3], failed]))
+    assert to_plain(turn.results["c1"].data)["response"] == {"error": "no GPS"}
 
 
 RAW = Part(raw=b"png", media_type="image/png")
@@ -197,6 +197,12 @@ def test_a_request_that_asks_for_what_is_not_served_says_so() -> None:
         read_responses({"model": "m", "input": "hi", "background": True})
     with pytest.raises(RequestError, match="threadId"):
         read_agui({"runId": "r", "messages": []})
+
+
+def test_a_file_of_the_older_agui_dialect_that_cannot_be_read_is_an_error_of_the_request() -> None:
+    broken = {"type": "binary", "mimeType": "text/plain", "data": "a"}
+    with pytest.raises(RequestError, match="base64"):
+        agui(with_ids([{"role": "user", "content": [broken]}]))
 
 
 def test_a_response_id_names_the_turn_of_the_task() -> None:

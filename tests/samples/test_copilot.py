@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from aion_adk.formats.agui.fold import fold
 from aion_adk.loader import find_agents
 from tests.endpoints.calling import agui_events, run_input
+from tests.formats.fold import fold
 from tests.samples.running import SAMPLES
 from tests.serving import serving
 

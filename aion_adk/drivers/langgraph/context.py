@@ -6,22 +6,13 @@ from typing import Annotated, Any
 
 from a2a.types import Message, Part, Task
 from google.adk.agents.invocation_context import InvocationContext
-from google.protobuf.json_format import MessageToDict, ParseDict
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import BaseModel, ConfigDict
 
 from aion_adk.drivers.inputs import conversation_id, inbox_or_none, text_of_request
 from aion_adk.inbox import A2AInbox
-from aion_adk.values import to_dict
+from aion_adk.values import ProtoJson, to_dict
 
 EVENT_KEY = "event"
-
-
-def _task_from(value: dict[str, Any] | Task) -> Task:
-    return ParseDict(value, Task()) if isinstance(value, dict) else value
-
-
-def _message_from(value: dict[str, Any] | Message) -> Message:
-    return ParseDict(value, Message()) if isinstance(value, dict) else value
 
 
 class GraphInbox(BaseModel):
@@ -30,10 +21,10 @@ class GraphInbox(BaseModel):
     It dumps to JSON, as a checkpointer needs and protobuf messages do not.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, frozen=True)
+    model_config = ConfigDict(frozen=True)
 
-    task: Annotated[Task, BeforeValidator(_task_from), PlainSerializer(MessageToDict)]
-    message: Annotated[Message, BeforeValidator(_message_from), PlainSerializer(MessageToDict)]
+    task: Annotated[Task, ProtoJson()]
+    message: Annotated[Message, ProtoJson()]
     metadata: dict[str, Any] = {}
 
 

@@ -13,6 +13,7 @@ from pydantic_core import to_jsonable_python
 
 from aion_adk.drivers.answer import agent_event
 from aion_adk.stamp import new_id
+from aion_adk.values import unwrapped
 
 BREAKPOINT = "breakpoint"
 """The id of a pause set by `interrupt_before` or `interrupt_after` when the graph was compiled."""
@@ -43,7 +44,7 @@ def answers_in(ctx: InvocationContext) -> dict[str, Any]:
     content = ctx.user_content
     responses = [part.function_response for part in (content.parts or [])] if content else []
     return {
-        response.id.partition(":")[0]: _value(response.response or {})
+        response.id.partition(":")[0]: unwrapped(response.response or {})
         for response in responses
         if response and response.name == REQUEST_INPUT_FUNCTION_CALL_NAME and response.id
     }
@@ -58,8 +59,3 @@ def _prompt(value: Any) -> str:
             if isinstance(prompt := given.get(key), str):
                 return prompt
     return json.dumps(to_jsonable_python(value, fallback=str), ensure_ascii=False)
-
-
-def _value(response: dict[str, Any]) -> Any:
-    """ADK wraps what is no object as `{"result": …}`."""
-    return response["result"] if response.keys() == {"result"} else response

@@ -17,8 +17,8 @@ from aion_adk.drivers.langgraph.state import agent_messages_in, last_answer, map
 from aion_adk.drivers.langgraph.voices import NODE, MessageStreams
 from aion_adk.drivers.messages import parts_of, tool_parts
 from aion_adk.inbound import to_genai_part
+from aion_adk.outbound import MESSAGE_ID
 from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
-from aion_adk.outcome import MESSAGE_ID
 
 INTERRUPT = "__interrupt__"
 

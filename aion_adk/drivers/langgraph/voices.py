@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from aion_adk.drivers.answer import agent_event
 from aion_adk.drivers.inputs import is_streaming
 from aion_adk.drivers.messages import parts_of, text_of_parts
-from aion_adk.outcome import MESSAGE_ID
+from aion_adk.outbound import MESSAGE_ID
 
 NODE = "langgraph_node"
 

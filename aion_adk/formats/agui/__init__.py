@@ -1,1 +1,1 @@
-"""AG-UI 1.0: a turn as its events, its requests as A2A messages, its history as messages."""
+"""AG-UI 1.0: a run as its events, and its requests as A2A messages."""

@@ -1,46 +1,48 @@
 """A turn as AG-UI events: plain dictionaries in wire form, absent fields left out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from a2a.types import TaskState
+from a2a.types import Part, TaskState
 from typing_extensions import override
 
-from aion_adk.formats.agui.history import ARTIFACT, Record, shown_content
+from aion_adk.formats import media
 from aion_adk.formats.canonical import CANONICAL_TYPE, CanonicalType
 from aion_adk.formats.encoder import Encoder
-from aion_adk.formats.narration import Narrator
-from aion_adk.formats.said import (
-    Answered,
-    CallArguments,
-    CallEnded,
-    CallStarted,
-    Canceled,
-    Corrected,
-    Failed,
-    Finished,
-    Paused,
-    Said,
-    Shown,
-    SpeechDelta,
-    SpeechEnded,
-    SpeechStarted,
-    Started,
+from aion_adk.formats.narration import Narration
+from aion_adk.formats.turn_events import (
+    ArtifactShown,
+    RunCanceled,
+    RunFailed,
+    RunFinished,
+    RunPaused,
+    RunStarted,
     StateChanged,
     StepStarted,
+    TextContent,
+    TextEnded,
+    TextReplaced,
+    TextStarted,
+    ToolCallArguments,
+    ToolCallEnded,
+    ToolCallResult,
+    ToolCallStarted,
+    TurnEvent,
 )
-from aion_adk.formats.tools import ToolCall
 from aion_adk.formats.usage import agui_usage
+from aion_adk.values import list_of, to_plain
 
 AGUIEvent = dict[str, Any]
+AGUIMessage = dict[str, Any]
 
 PROTOCOL_VERSION = "1.0"
+ARTIFACT = "a2a.artifact"
 
 
 class AGUIEncoder(Encoder):
     """Encodes one run; whatever happens its last event is RUN_FINISHED or RUN_ERROR.
 
-    `protocol_version` is what the client said it speaks. Without one it is older than 1.0 and
+    `protocol_version` is what the client says it speaks. Without one it is older than 1.0 and
     rejects `cancelled` and `pendingToolCallIds`. `interrupts` gives pauses the interrupt
     outcome, which obliges the client to answer with `resume`.
     """
@@ -53,140 +55,178 @@ class AGUIEncoder(Encoder):
         protocol_version: str | None = None,
         interrupts: bool = False,
         client_tools: Sequence[str] = (),
-        messages: Sequence[dict[str, Any]] = (),
+        messages: Sequence[AGUIMessage] = (),
         state: dict[str, Any] | None = None,
     ) -> None:
-        super().__init__(Narrator(prefix=run_id, client_tools=client_tools))
+        super().__init__(Narration(prefix=run_id, client_tools=client_tools))
         self._run = {"threadId": thread_id, "runId": run_id}
         self._version = protocol_version
         self._interrupts = interrupts
-        self._messages = list(messages)
+        self._earlier_messages = list(messages)
+        self._messages = _RunMessages()
         self._state = dict(state or {})
         self._state_changed = False
         self._step: str | None = None
-        self._record = Record()
 
     @override
-    def _tell(self, said: list[Said]) -> list[AGUIEvent]:
-        events: list[AGUIEvent] = []
-        for item in said:
-            self._record.hear(item)
-            events += self._events(item)
-        return events
+    def _encode(self, events: Sequence[TurnEvent]) -> list[AGUIEvent]:
+        encoded: list[AGUIEvent] = []
+        for event in events:
+            self._messages.add(event)
+            encoded += self._events(event)
+        return encoded
 
-    def _events(self, said: Said) -> list[AGUIEvent]:
-        match said:
-            case SpeechDelta(id, text, thought):
+    def _events(self, event: TurnEvent) -> list[AGUIEvent]:
+        match event:
+            case TextContent(id, text, thought):
                 kind = "REASONING_MESSAGE_CONTENT" if thought else "TEXT_MESSAGE_CONTENT"
                 return [{"type": kind, "messageId": id, "delta": text}]
-            case SpeechStarted():
-                return _speech_started(said)
-            case SpeechEnded():
-                return _speech_ended(said)
-            case CallStarted() | CallArguments() | CallEnded() | Answered():
-                return _call_events(said)
-            case Shown():
-                return [_shown(said)]
+            case TextStarted() | TextEnded():
+                return _text_boundary(event)
+            case ToolCallStarted() | ToolCallArguments() | ToolCallEnded() | ToolCallResult():
+                return [_tool_call_event(event)]
+            case ArtifactShown():
+                return [_activity_event(event)]
             case StateChanged(delta):
-                return self._state_delta(delta)
-            case Started():
+                self._state.update(delta)
+                self._state_changed = True
+                patch = [
+                    {"op": "add", "path": f"/{_json_pointer(key)}", "value": value}
+                    for key, value in delta.items()
+                ]
+                return [{"type": "STATE_DELTA", "delta": patch}]
+            case RunStarted():
                 version = {"protocolVersion": PROTOCOL_VERSION} if self._version else {}
                 return [{"type": "RUN_STARTED", **self._run, **version}]
             case StepStarted(name):
                 self._step = name
                 return [{"type": "STEP_STARTED", "stepName": name}]
-            case Corrected():
-                return [self._snapshot(said)]
-            case Finished() | Paused() | Failed() | Canceled():
-                return [*self._before_end(said), self._end(said)]
+            case TextReplaced(ids):
+                kept = [item for item in self._messages.messages if item["id"] not in ids]
+                messages = [*self._earlier_messages, *kept]
+                return [{"type": "MESSAGES_SNAPSHOT", "messages": messages}]
+            case RunFinished() | RunPaused() | RunFailed() | RunCanceled():
+                ended: list[AGUIEvent] = []
+                if self._state_changed:
+                    ended.append({"type": "STATE_SNAPSHOT", "snapshot": dict(self._state)})
+                if self._step is not None and not isinstance(event, RunFailed):
+                    ended.append({"type": "STEP_FINISHED", "stepName": self._step})
+                return [*ended, self._run_end(event)]
 
-    def _state_delta(self, delta: dict[str, Any]) -> list[AGUIEvent]:
-        self._state.update(delta)
-        self._state_changed = True
-        patch = [
-            {"op": "add", "path": f"/{_escaped(key)}", "value": value}
-            for key, value in delta.items()
-        ]
-        return [{"type": "STATE_DELTA", "delta": patch}]
-
-    def _before_end(self, said: Said) -> list[AGUIEvent]:
-        events: list[AGUIEvent] = []
-        if self._state_changed:
-            events.append({"type": "STATE_SNAPSHOT", "snapshot": dict(self._state)})
-        if self._step is not None and not isinstance(said, Failed):
-            events.append({"type": "STEP_FINISHED", "stepName": self._step})
-        return events
-
-    def _end(self, said: Finished | Paused | Failed | Canceled) -> AGUIEvent:
+    def _run_end(self, event: RunFinished | RunPaused | RunFailed | RunCanceled) -> AGUIEvent:
         finished = {"type": "RUN_FINISHED", **self._run}
-        match said:
-            case Finished(usage):
+        match event:
+            case RunFinished(usage):
                 return {**finished, **_canonical(CanonicalType.RUN_FINISHED), **_usage(usage)}
-            case Paused(usage=usage):
-                outcome = self._pause_outcome(said)
+            case RunPaused(usage=usage):
                 metadata = _canonical(CanonicalType.STEP_FINISHED)
-                return {**finished, **outcome, **metadata, **_usage(usage)}
-            case Failed(text, code, usage):
+                return {**finished, **self._pause_outcome(event), **metadata, **_usage(usage)}
+            case RunFailed(text, code, usage):
                 return {"type": "RUN_ERROR", "message": text, "code": code, **_usage(usage)}
-            case Canceled() if self._version:
+            case RunCanceled() if self._version:
                 return {**finished, "outcome": {"type": "cancelled"}}
-            case Canceled():
+            case RunCanceled():
                 return {"type": "RUN_ERROR", "message": "The run was canceled.", "code": "canceled"}
 
-    def _pause_outcome(self, paused: Paused) -> dict[str, Any]:
-        if self._interrupts and paused.calls:
-            interrupts = [_interrupt(call, paused) for call in paused.calls]
+    def _pause_outcome(self, paused: RunPaused) -> dict[str, Any]:
+        call_ids = [call.id for call in paused.calls]
+        if self._interrupts and call_ids:
+            auth = paused.state == TaskState.TASK_STATE_AUTH_REQUIRED
+            reason = "auth_required" if auth else "input_required"
+            message = {"message": paused.text} if paused.text else {}
+            interrupts = [
+                {"id": call_id, "reason": reason, "toolCallId": call_id, **message}
+                for call_id in call_ids
+            ]
             return {"outcome": {"type": "interrupt", "interrupts": interrupts}}
-        if not self._version or not paused.calls:
+        if not self._version or not call_ids:
             return {}
-        pending = [call.id for call in paused.calls]
-        return {"outcome": {"type": "success", "pendingToolCallIds": pending}}
-
-    def _snapshot(self, corrected: Corrected) -> AGUIEvent:
-        """The record without the text that streamed and was then replaced."""
-        unsaid = set(corrected.unsaid)
-        kept = [message for message in self._record.messages if message["id"] not in unsaid]
-        return {"type": "MESSAGES_SNAPSHOT", "messages": [*self._messages, *kept]}
+        return {"outcome": {"type": "success", "pendingToolCallIds": call_ids}}
 
 
-def _speech_started(said: SpeechStarted) -> list[AGUIEvent]:
-    if not said.thought:
-        return [{"type": "TEXT_MESSAGE_START", "messageId": said.id, "role": "assistant"}]
-    return [
-        {"type": "REASONING_START", "messageId": said.id},
-        {"type": "REASONING_MESSAGE_START", "messageId": said.id, "role": "reasoning"},
-    ]
+class _RunMessages:
+    """The messages that a client ends up with, each added when it is complete."""
+
+    def __init__(self) -> None:
+        self.messages: list[AGUIMessage] = []
+        self._parents: dict[str, str] = {}
+
+    def add(self, event: TurnEvent) -> None:
+        match event:
+            case TextEnded(id, text, thought):
+                self._message(id, "reasoning" if thought else "assistant")["content"] = text
+            case ToolCallStarted(id, _, parent_id):
+                self._parents[id] = parent_id
+            case ToolCallEnded(call):
+                parent = self._message(self._parents.get(call.id, call.id), "assistant")
+                function = {"name": call.name, "arguments": call.arguments_json}
+                tool_call = {"id": call.id, "type": "function", "function": function}
+                parent.setdefault("toolCalls", []).append(tool_call)
+            case ToolCallResult(message_id, result):
+                message = self._message(message_id, "tool")
+                message.update(toolCallId=result.id, content=result.text)
+            case ArtifactShown(id, name, parts, append):
+                message = self._message(id, "activity")
+                before = list_of(message.get("content"), "parts") if append else []
+                content = {"name": name, "parts": [*before, *_activity_parts(parts)]}
+                message.update(activityType=ARTIFACT, content=content)
+            case _:
+                pass
+
+    def _message(self, message_id: str, role: str) -> AGUIMessage:
+        for message in self.messages:
+            if message["id"] == message_id:
+                return message
+        self.messages.append({"id": message_id, "role": role})
+        return self.messages[-1]
 
 
-def _speech_ended(said: SpeechEnded) -> list[AGUIEvent]:
-    if not said.thought:
-        metadata = _canonical(CanonicalType.TEXT_END)
-        return [{"type": "TEXT_MESSAGE_END", "messageId": said.id, **metadata}]
-    events: list[AGUIEvent] = [{"type": "REASONING_MESSAGE_END", "messageId": said.id}]
-    if said.signature:
-        encrypted = {"subtype": "message", "entityId": said.id, "encryptedValue": said.signature}
-        events.append({"type": "REASONING_ENCRYPTED_VALUE", **encrypted})
-    return [*events, {"type": "REASONING_END", "messageId": said.id}]
+def _text_boundary(event: TextStarted | TextEnded) -> list[AGUIEvent]:
+    message = {"messageId": event.id}
+    match event:
+        case TextStarted(thought=True):
+            return [
+                {"type": "REASONING_START", **message},
+                {"type": "REASONING_MESSAGE_START", **message, "role": "reasoning"},
+            ]
+        case TextStarted():
+            return [{"type": "TEXT_MESSAGE_START", **message, "role": "assistant"}]
+        case TextEnded(thought=True, signature=signature):
+            encrypted = {
+                "type": "REASONING_ENCRYPTED_VALUE",
+                "subtype": "message",
+                "entityId": event.id,
+                "encryptedValue": signature,
+            }
+            return [
+                {"type": "REASONING_MESSAGE_END", **message},
+                *([encrypted] if signature else []),
+                {"type": "REASONING_END", **message},
+            ]
+        case TextEnded():
+            return [{"type": "TEXT_MESSAGE_END", **message, **_canonical(CanonicalType.TEXT_END)}]
 
 
-def _call_events(said: CallStarted | CallArguments | CallEnded | Answered) -> list[AGUIEvent]:
-    match said:
-        case CallStarted(id, name, parent_id):
+def _tool_call_event(
+    event: ToolCallStarted | ToolCallArguments | ToolCallEnded | ToolCallResult,
+) -> AGUIEvent:
+    match event:
+        case ToolCallStarted(id, name, parent_id):
             start = {"type": "TOOL_CALL_START", "toolCallId": id, "toolCallName": name}
-            return [{**start, "parentMessageId": parent_id}]
-        case CallArguments(id, delta):
-            return [{"type": "TOOL_CALL_ARGS", "toolCallId": id, "delta": delta}]
-        case CallEnded(call):
+            return {**start, "parentMessageId": parent_id}
+        case ToolCallArguments(id, delta):
+            return {"type": "TOOL_CALL_ARGS", "toolCallId": id, "delta": delta}
+        case ToolCallEnded(call):
             metadata = _canonical(CanonicalType.TOOL_CALL_START)
-            return [{"type": "TOOL_CALL_END", "toolCallId": call.id, **metadata}]
-        case Answered(message_id, result):
+            return {"type": "TOOL_CALL_END", "toolCallId": call.id, **metadata}
+        case ToolCallResult(message_id, result):
             answer = {"messageId": message_id, "toolCallId": result.id, "content": result.text}
             metadata = _canonical(CanonicalType.TOOL_CALL_RESULT)
-            return [{"type": "TOOL_CALL_RESULT", **answer, "role": "tool", **metadata}]
+            return {"type": "TOOL_CALL_RESULT", **answer, "role": "tool", **metadata}
 
 
-def _shown(shown: Shown) -> AGUIEvent:
-    parts = shown_content(shown.parts)
+def _activity_event(shown: ArtifactShown) -> AGUIEvent:
+    parts = _activity_parts(shown.parts)
     activity = {"messageId": shown.id, "activityType": ARTIFACT}
     if shown.append:
         patch = [{"op": "add", "path": "/parts/-", "value": part} for part in parts]
@@ -195,14 +235,17 @@ def _shown(shown: Shown) -> AGUIEvent:
     return {"type": "ACTIVITY_SNAPSHOT", **activity, "content": content, "replace": True}
 
 
-def _interrupt(call: ToolCall, paused: Paused) -> dict[str, Any]:
-    auth = paused.state == TaskState.TASK_STATE_AUTH_REQUIRED
-    interrupt = {
-        "id": call.id,
-        "reason": "auth_required" if auth else "input_required",
-        "toolCallId": call.id,
-    }
-    return {**interrupt, "message": paused.text} if paused.text else interrupt
+def _activity_parts(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    shown: list[dict[str, Any]] = []
+    for part in parts:
+        match part.WhichOneof("content"):
+            case "data":
+                shown.append({"type": "data", "data": to_plain(part.data)})
+            case "raw" | "url":
+                shown.append(media.to_agui_content(part))
+            case _:
+                shown.append({"type": "text", "text": part.text})
+    return shown
 
 
 def _usage(usage: dict[str, int]) -> dict[str, Any]:
@@ -213,5 +256,5 @@ def _canonical(kind: CanonicalType) -> dict[str, Any]:
     return {"metadata": {CANONICAL_TYPE: str(kind)}}
 
 
-def _escaped(key: str) -> str:
+def _json_pointer(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")

@@ -1,15 +1,16 @@
-"""`RunAgentInput` as a turn."""
+"""Reads AG-UI's `RunAgentInput`."""
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from a2a.types import Message, Part, Role
+from a2a.types import Part
 
+from aion_adk.client_side import ClientTool
 from aion_adk.errors import LoadError
 from aion_adk.formats import media
-from aion_adk.formats.media import ContentError
-from aion_adk.formats.request import Asked, ClientTool, RequestError, call_part, result_part
+from aion_adk.formats.request import ClientTurn, Entry, EntryCall, RequestError, client_turn
 from aion_adk.values import list_of, object_of
 
 try:
@@ -18,16 +19,13 @@ try:
 except ImportError as error:
     raise LoadError("AG-UI needs the package ag-ui-protocol: install aion-adk[agui]") from error
 
-_SPOKEN_BY_AGENT = ("assistant", "reasoning", "activity")
-_INTERRUPTS = "interrupts"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AGUIRequest:
-    """A run that a client asks for.
+    """A run that a client wants.
 
-    `interrupts` is the client's wish, in `forwardedProps`, to be told of a pause as an
-    interrupt. `abandons` tells that it gives up everything the agent waits for.
+    `interrupts`: the client asks in `forwardedProps` for pauses as interrupts. `abandons`: it
+    gives up everything the agent waits for.
     """
 
     thread_id: str
@@ -36,11 +34,11 @@ class AGUIRequest:
     interrupts: bool
     abandons: bool
     messages: list[dict[str, Any]]
-    asked: Asked
+    turn: ClientTurn
 
 
 def read_request(body: object) -> AGUIRequest:
-    """The body of a POST as a run; a RequestError says what is wrong with it."""
+    """The body of a POST; a RequestError says what is wrong with it."""
     try:
         given = RunAgentInput.model_validate(_modern(object_of(body)))
     except ValidationError as error:
@@ -49,124 +47,84 @@ def read_request(body: object) -> AGUIRequest:
         raise RequestError(
             f"Not a RunAgentInput: {where}: {problem['msg']}", param=where
         ) from error
-    messages = [message.model_dump(by_alias=True, mode="json") for message in given.messages]
-    resumed = [entry.model_dump(by_alias=True, mode="json") for entry in given.resume or []]
-    try:
-        asked = _asked(given, messages, resumed)
-    except ContentError as error:
+    except media.ContentError as error:
         raise RequestError(str(error), param="messages") from error
+    messages = [message.model_dump(by_alias=True, mode="json") for message in given.messages]
+    resume = [entry.model_dump(by_alias=True, mode="json") for entry in given.resume or []]
+    turn = client_turn(
+        itertools.chain(_entries(messages), _context(given)),
+        param="messages",
+        tools=[
+            ClientTool(tool.name, tool.description, object_of(tool.parameters))
+            for tool in given.tools or []
+        ],
+        state=object_of(given.state),
+        resumed=map(_resumed, resume),
+    )
     return AGUIRequest(
         thread_id=given.thread_id,
         run_id=given.run_id,
         protocol_version=given.protocol_version,
-        interrupts=object_of(given.forwarded_props).get(_INTERRUPTS) is True,
-        abandons=bool(resumed) and all(entry["status"] == "cancelled" for entry in resumed),
+        interrupts=object_of(given.forwarded_props).get("interrupts") is True,
+        abandons=bool(resume) and all(entry["status"] == "cancelled" for entry in resume),
         messages=messages,
-        asked=asked,
+        turn=turn,
     )
 
 
-def _asked(
-    given: RunAgentInput, messages: list[dict[str, Any]], resumed: list[dict[str, Any]]
-) -> Asked:
-    earlier, new = _split(messages)
-    names = _names_of_calls(messages)
-    results = {entry["interruptId"]: _resume_part(entry, names) for entry in resumed}
-    for message in new:
-        if message["role"] == "tool":
-            results.setdefault(message["toolCallId"], _tool_part(message, names))
-    spoken = [part for message in new if message["role"] == "user" for part in user_parts(message)]
-    return Asked(
-        results=results,
-        spoken=spoken,
-        history=[before for message in earlier for before in _said_before(message, names)],
-        tools=[
-            ClientTool(tool.name, tool.description, dict(object_of(tool.parameters)))
-            for tool in given.tools or []
-        ],
-        instructions=[*_instructions(messages), *_context(given)],
-        state=dict(object_of(given.state)),
-    )
+def _entries(messages: list[dict[str, Any]]) -> Iterator[Entry]:
+    for message in messages:
+        content: Any = message.get("content") or ""
+        match message["role"]:
+            case "system" | "developer":
+                yield Entry(role="system", parts=[Part(text=content)])
+            case "user":
+                yield Entry(role="user", parts=_parts(content))
+            case "assistant":
+                calls = [
+                    EntryCall(
+                        id=call["id"],
+                        name=call["function"]["name"],
+                        arguments=call["function"]["arguments"],
+                    )
+                    for call in map(object_of, list_of(message, "toolCalls"))
+                ]
+                yield Entry(role="agent", parts=_parts(content), calls=calls)
+            case "tool":
+                if message.get("error"):
+                    content = {"error": message["error"]}
+                elif not isinstance(content, str):
+                    content = "".join(item.get("text", "") for item in map(object_of, content))
+                yield Entry(role="tool", call_id=message["toolCallId"], output=content)
+            case _:
+                yield Entry(role="agent")
 
 
-def user_parts(message: Mapping[str, Any]) -> list[Part]:
-    content = message.get("content") or ""
+def _context(given: RunAgentInput) -> Iterator[Entry]:
+    for item in given.context or []:
+        yield Entry(role="system", parts=[Part(text=f"{item.description}: {item.value}")])
+
+
+def _resumed(entry: Mapping[str, Any]) -> Entry:
+    output = entry.get("payload") if entry["status"] == "resolved" else False
+    return Entry(role="tool", call_id=entry["interruptId"], output=output)
+
+
+def _parts(content: str | list[dict[str, Any]]) -> list[Part]:
     if isinstance(content, str):
         return [Part(text=content)] if content else []
     return [media.from_agui_content(item) for item in content]
 
 
-def _split(messages: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What was said before, and what came after the agent last spoke."""
-    last = max(
-        (index for index, item in enumerate(messages) if item["role"] in _SPOKEN_BY_AGENT),
-        default=-1,
-    )
-    return messages[: last + 1], messages[last + 1 :]
-
-
-def _names_of_calls(messages: list[dict[str, Any]]) -> dict[str, str]:
-    return {
-        call["id"]: call["function"]["name"]
-        for message in messages
-        for call in map(object_of, list_of(message, "toolCalls"))
-    }
-
-
-def _resume_part(entry: Mapping[str, Any], names: Mapping[str, str]) -> Part:
-    call_id = entry["interruptId"]
-    output = entry.get("payload") if entry["status"] == "resolved" else False
-    return result_part(call_id, names.get(call_id, ""), output)
-
-
-def _tool_part(message: Mapping[str, Any], names: Mapping[str, str]) -> Part:
-    call_id = message["toolCallId"]
-    output: Any = message["content"]
-    if message.get("error"):
-        output = {"error": message["error"]}
-    elif not isinstance(output, str):
-        output = "".join(item.get("text", "") for item in output)
-    return result_part(call_id, names.get(call_id, ""), output)
-
-
-def _said_before(message: Mapping[str, Any], names: Mapping[str, str]) -> list[Message]:
-    match message["role"]:
-        case "user":
-            return [Message(role=Role.ROLE_USER, parts=user_parts(message))]
-        case "assistant":
-            said = [Part(text=message["content"])] if message.get("content") else []
-            calls = [
-                call_part(call["id"], call["function"]["name"], call["function"]["arguments"])
-                for call in map(object_of, list_of(message, "toolCalls"))
-            ]
-            parts = [*said, *calls]
-            return [Message(role=Role.ROLE_AGENT, parts=parts)] if parts else []
-        case "tool":
-            return [Message(role=Role.ROLE_USER, parts=[_tool_part(message, names)])]
-        case _:
-            return []
-
-
-def _instructions(messages: list[dict[str, Any]]) -> list[str]:
-    return [item["content"] for item in messages if item["role"] in ("system", "developer")]
-
-
-def _context(given: RunAgentInput) -> list[str]:
-    return [f"{item.description}: {item.value}" for item in given.context or []]
-
-
 def _modern(body: Mapping[str, Any]) -> dict[str, Any]:
-    """A body of the older dialect in the shape of 1.0: its one file part by kinds."""
-    messages = [_modern_message(object_of(item)) for item in list_of(body, "messages")]
+    """A body of the older dialect in the shape of 1.0, which has a kind for each file part."""
+    messages: list[dict[str, Any]] = []
+    for message in map(object_of, list_of(body, "messages")):
+        content = [
+            media.to_agui_content(media.from_agui_content(item))
+            if item.get("type") == "binary"
+            else item
+            for item in map(object_of, list_of(message, "content"))
+        ]
+        messages.append({**message, "content": content} if content else message)
     return {**body, "messages": messages} if messages else dict(body)
-
-
-def _modern_message(message: Mapping[str, Any]) -> dict[str, Any]:
-    content = [_modern_content(object_of(item)) for item in list_of(message, "content")]
-    return {**message, "content": content} if content else dict(message)
-
-
-def _modern_content(content: Mapping[str, Any]) -> dict[str, Any]:
-    if content.get("type") != "binary":
-        return dict(content)
-    return media.to_agui_content(media.from_agui_content(content))

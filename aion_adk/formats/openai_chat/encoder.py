@@ -7,43 +7,44 @@ from typing import Any
 from a2a.types import Message, Task
 from typing_extensions import override
 
-from aion_adk.formats.encoder import Encoder
-from aion_adk.formats.narration import Narrator
+from aion_adk.formats.encoder import Encoder, openai_error
+from aion_adk.formats.narration import Narration
 from aion_adk.formats.prose import BREAK, as_prose
-from aion_adk.formats.said import (
-    CallArguments,
-    CallStarted,
-    Canceled,
-    Failed,
-    Finished,
-    Paused,
-    Said,
-    Shown,
-    SpeechDelta,
-    SpeechEnded,
-    SpeechStarted,
-    Started,
+from aion_adk.formats.turn_events import (
+    ArtifactShown,
+    RunCanceled,
+    RunFailed,
+    RunFinished,
+    RunPaused,
+    RunStarted,
+    TextContent,
+    TextEnded,
+    TextStarted,
+    ToolCallArguments,
+    ToolCallStarted,
+    TurnEvent,
 )
 from aion_adk.formats.usage import chat_usage
 
 Chunk = dict[str, Any]
 
 _CHUNK = "chat.completion.chunk"
+_DONE = "data: [DONE]\n\n"
 
 
 @dataclass(slots=True)
-class _Waiting:
-    """A text that another one keeps from being told."""
+class _QueuedText:
+    """A text message that streams while another one is being sent."""
 
-    texts: list[str] = field(default_factory=list[str])
+    chunks: list[str] = field(default_factory=list[str])
     ended: bool = False
 
 
 class ChatEncoder(Encoder):
-    """Encodes one turn. Tools that the server ran itself do not show; pending calls do.
+    """Encodes one turn. Tools that the server ran itself are left out; pending calls are shown.
 
-    A completion has one text: of several that stream at once the first goes on, the others
-    wait for it.
+    A completion has one text: of several messages that stream at once the first goes on, the
+    others are queued until it ends.
     """
 
     def __init__(
@@ -55,89 +56,94 @@ class ChatEncoder(Encoder):
         include_usage: bool = False,
         client_tools: Sequence[str] = (),
     ) -> None:
-        super().__init__(Narrator(prefix=completion_id, client_tools=client_tools))
+        super().__init__(Narration(prefix=completion_id, client_tools=client_tools))
         self._head = {"id": completion_id, "created": created, "model": model}
         self._include_usage = include_usage
-        self._speaker = ""
-        self._waiting: dict[str, _Waiting] = {}
-        self._spoke = False
-        self._shown = 0
+        self._open_text = ""
+        self._queued: dict[str, _QueuedText] = {}
+        self._has_text = False
+        self._artifacts = 0
         self._calls: dict[str, int] = {}
 
     @override
-    def _tell(self, said: list[Said]) -> list[Chunk]:
-        return [chunk for item in said for chunk in self._chunks(item)]
+    def end_frames(self) -> list[str]:
+        return [*super().end_frames(), _DONE]
 
-    def _chunks(self, said: Said) -> list[Chunk]:
-        match said:
-            case SpeechDelta(id, text, thought):
-                return self._speak(id, text, thought=thought)
-            case SpeechStarted(id, thought):
-                return [] if thought else self._begin(id)
-            case SpeechEnded(id, _, thought):
-                return [] if thought else self._end(id)
-            case CallStarted(id, name, pending=True):
+    @override
+    def error_frames(self, error: Exception) -> list[str]:
+        return [*super().error_frames(error), _DONE]
+
+    @override
+    def _encode(self, events: Sequence[TurnEvent]) -> list[Chunk]:
+        return [chunk for event in events for chunk in self._chunks(event)]
+
+    def _chunks(self, event: TurnEvent) -> list[Chunk]:
+        match event:
+            case TextContent(_, text, thought=True):
+                return [self._chunk({"reasoning_content": text})]
+            case TextContent(id, text):
+                return self._add_text(id, text)
+            case TextStarted(id, thought=False):
+                return self._start_text(id)
+            case TextEnded(id, thought=False):
+                return self._end_text(id)
+            case ToolCallStarted(id, name, pending=True):
                 index = self._calls[id] = len(self._calls)
                 function = {"name": name, "arguments": ""}
                 call = {"index": index, "id": id, "type": "function", "function": function}
                 return [self._chunk({"tool_calls": [call]})]
-            case CallArguments(id, delta) if id in self._calls:
+            case ToolCallArguments(id, delta) if id in self._calls:
                 call = {"index": self._calls[id], "function": {"arguments": delta}}
                 return [self._chunk({"tool_calls": [call]})]
-            case Shown(_, name, parts):
-                return self._add(as_prose(name, parts))
-            case Started():
+            case ArtifactShown(_, name, parts):
+                self._artifacts += 1
+                id = f"shown:{self._artifacts}"
+                begun = self._start_text(id)
+                return [*begun, *self._add_text(id, as_prose(name, parts)), *self._end_text(id)]
+            case RunStarted():
                 return [self._chunk({"role": "assistant", "content": ""})]
-            case Finished(usage, cut):
-                return self._stop("length" if cut else "stop", usage)
-            case Paused(_, _, calls, usage):
-                return self._stop("tool_calls" if calls else "stop", usage)
-            case Failed(text, code):
-                return [error_body(text, kind="server_error", code=code)]
-            case Canceled():
+            case RunFinished(usage, truncated):
+                return self._finish("length" if truncated else "stop", usage)
+            case RunPaused(calls=calls, usage=usage):
+                return self._finish("tool_calls" if calls else "stop", usage)
+            case RunFailed(text, code):
+                return [openai_error(text, kind="server_error", code=code)]
+            case RunCanceled():
                 text = "The run was canceled."
-                return [error_body(text, kind="server_error", code="canceled")]
+                return [openai_error(text, kind="server_error", code="canceled")]
             case _:
                 return []
 
-    def _begin(self, message_id: str) -> list[Chunk]:
-        if self._speaker:
-            self._waiting[message_id] = _Waiting()
+    def _start_text(self, message_id: str) -> list[Chunk]:
+        if self._open_text:
+            self._queued[message_id] = _QueuedText()
             return []
-        self._speaker = message_id
-        return [self._chunk({"content": BREAK})] if self._spoke else []
+        self._open_text = message_id
+        return [self._chunk({"content": BREAK})] if self._has_text else []
 
-    def _speak(self, message_id: str, text: str, *, thought: bool) -> list[Chunk]:
-        if thought:
-            return [self._chunk({"reasoning_content": text})]
-        if message_id != self._speaker:
-            self._waiting[message_id].texts.append(text)
+    def _add_text(self, message_id: str, text: str) -> list[Chunk]:
+        if message_id != self._open_text:
+            self._queued[message_id].chunks.append(text)
             return []
-        self._spoke = True
+        self._has_text = True
         return [self._chunk({"content": text})]
 
-    def _end(self, message_id: str) -> list[Chunk]:
-        if message_id != self._speaker:
-            self._waiting[message_id].ended = True
+    def _end_text(self, message_id: str) -> list[Chunk]:
+        if message_id != self._open_text:
+            self._queued[message_id].ended = True
             return []
-        self._speaker = ""
+        self._open_text = ""
         chunks: list[Chunk] = []
-        while self._waiting and not self._speaker:
-            following = next(iter(self._waiting))
-            waited = self._waiting.pop(following)
-            chunks += self._begin(following)
-            chunks += self._speak(following, "".join(waited.texts), thought=False)
-            if waited.ended:
-                self._speaker = ""
+        while self._queued and not self._open_text:
+            following = next(iter(self._queued))
+            queued = self._queued.pop(following)
+            chunks += self._start_text(following)
+            chunks += self._add_text(following, "".join(queued.chunks))
+            if queued.ended:
+                self._open_text = ""
         return chunks
 
-    def _add(self, text: str) -> list[Chunk]:
-        self._shown += 1
-        message_id = f"shown:{self._shown}"
-        begun = self._begin(message_id)
-        return [*begun, *self._speak(message_id, text, thought=False), *self._end(message_id)]
-
-    def _stop(self, reason: str, usage: dict[str, int]) -> list[Chunk]:
+    def _finish(self, reason: str, usage: dict[str, int]) -> list[Chunk]:
         chunks = [self._chunk({}, finish_reason=reason)]
         if self._include_usage:
             counted = {"usage": chat_usage(usage)}
@@ -170,13 +176,6 @@ def completion_of(
     return failed[0] if failed else _joined(chunks)
 
 
-def error_body(
-    text: str, *, kind: str, code: str | None = None, param: str | None = None
-) -> dict[str, Any]:
-    """The envelope of every error of the OpenAI API."""
-    return {"error": {"message": text, "type": kind, "param": param, "code": code}}
-
-
 def _joined(chunks: list[Chunk]) -> dict[str, Any]:
     """The completion that a client makes of the chunks."""
     choices = [choice for chunk in chunks for choice in chunk["choices"]]
@@ -188,16 +187,6 @@ def _joined(chunks: list[Chunk]) -> dict[str, Any]:
     }
     if reasoning := "".join(delta.get("reasoning_content", "") for delta in deltas):
         message["reasoning_content"] = reasoning
-    if calls := _joined_calls(deltas):
-        message["tool_calls"] = calls
-    reason = next(choice["finish_reason"] for choice in choices if choice["finish_reason"])
-    choice = {"index": 0, "message": message, "finish_reason": reason, "logprobs": None}
-    head = {key: chunks[0][key] for key in ("id", "created", "model")}
-    whole = {"object": "chat.completion", "choices": [choice], "usage": chunks[-1]["usage"]}
-    return {**head, **whole}
-
-
-def _joined_calls(deltas: list[dict[str, Any]]) -> list[dict[str, Any]]:
     calls: dict[int, dict[str, Any]] = {}
     for part in (part for delta in deltas for part in delta.get("tool_calls", [])):
         if "id" in part:
@@ -205,4 +194,10 @@ def _joined_calls(deltas: list[dict[str, Any]]) -> list[dict[str, Any]]:
             calls[part["index"]] = {"id": part["id"], "type": "function", "function": function}
         else:
             calls[part["index"]]["function"]["arguments"] += part["function"]["arguments"]
-    return list(calls.values())
+    if calls:
+        message["tool_calls"] = list(calls.values())
+    reason = next(choice["finish_reason"] for choice in choices if choice["finish_reason"])
+    choice = {"index": 0, "message": message, "finish_reason": reason, "logprobs": None}
+    head = {key: chunks[0][key] for key in ("id", "created", "model")}
+    whole = {"object": "chat.completion", "choices": [choice], "usage": chunks[-1]["usage"]}
+    return {**head, **whole}

@@ -7,35 +7,34 @@ from a2a.types import Message, Task
 from typing_extensions import override
 
 from aion_adk.formats.encoder import Encoder
-from aion_adk.formats.narration import Narrator
+from aion_adk.formats.narration import Narration
 from aion_adk.formats.openai_responses.items import (
-    Event,
     FunctionCallItem,
     MessageItem,
     OutputItem,
     ReasoningItem,
+    ResponsesEvent,
     ServerCallItem,
 )
 from aion_adk.formats.prose import as_prose
-from aion_adk.formats.said import (
-    Answered,
-    CallArguments,
-    CallEnded,
-    CallStarted,
-    Canceled,
-    Failed,
-    Finished,
-    Paused,
-    Said,
-    Shown,
-    SpeechDelta,
-    SpeechEnded,
-    SpeechStarted,
-    Started,
+from aion_adk.formats.turn_events import (
+    ArtifactShown,
+    RunCanceled,
+    RunFailed,
+    RunFinished,
+    RunPaused,
+    RunStarted,
+    TextContent,
+    TextEnded,
+    TextStarted,
+    ToolCallArguments,
+    ToolCallEnded,
+    ToolCallResult,
+    ToolCallStarted,
+    TurnEvent,
 )
 from aion_adk.formats.usage import responses_usage
-
-_UNANSWERED = "The call has no result."
+from aion_adk.sse import json_frame
 
 
 class ResponsesEncoder(Encoder):
@@ -54,7 +53,7 @@ class ResponsesEncoder(Encoder):
         client_tools: Sequence[str] = (),
     ) -> None:
         prefix = response_id.removeprefix("resp_")
-        super().__init__(Narrator(prefix=prefix, client_tools=client_tools))
+        super().__init__(Narration(prefix=prefix, client_tools=client_tools))
         self._head: dict[str, Any] = {
             "id": response_id,
             "object": "response",
@@ -70,103 +69,101 @@ class ResponsesEncoder(Encoder):
         }
         self._model = model
         self._items: list[OutputItem] = []
-        self._speech: dict[str, MessageItem | ReasoningItem] = {}
+        self._texts: dict[str, MessageItem | ReasoningItem] = {}
         self._calls: dict[str, FunctionCallItem | ServerCallItem] = {}
         self._sequence = 0
         self.response: dict[str, Any] = {}
 
     @override
-    def _tell(self, said: list[Said]) -> list[Event]:
-        events = [event for item in said for event in self._events(item)]
-        for event in events:
-            event["sequence_number"] = self._sequence
+    def _encode(self, events: Sequence[TurnEvent]) -> list[ResponsesEvent]:
+        encoded = [made for event in events for made in self._events(event)]
+        for made in encoded:
+            made["sequence_number"] = self._sequence
             self._sequence += 1
-        return events
+        return encoded
 
-    def _events(self, said: Said) -> list[Event]:
-        match said:
-            case SpeechDelta(id, text):
-                return [self._speech[id].delta(text)]
-            case SpeechStarted() | SpeechEnded():
-                return self._tell_speech(said)
-            case CallStarted() | CallArguments() | CallEnded() | Answered():
-                return self._tell_call(said)
-            case Shown(id, name, parts):
+    @override
+    def _frame(self, item: ResponsesEvent) -> str:
+        return json_frame(item, event=item["type"])
+
+    def _events(self, event: TurnEvent) -> list[ResponsesEvent]:
+        match event:
+            case TextContent(id, text):
+                return [self._texts[id].delta(text)]
+            case TextStarted(id, thought):
+                index = len(self._items)
+                text_item = ReasoningItem(index, id) if thought else MessageItem(index, id)
+                self._items.append(text_item)
+                self._texts[id] = text_item
+                return text_item.begin()
+            case TextEnded(id, text, _, signature):
+                text_item = self._texts.pop(id)
+                if isinstance(text_item, ReasoningItem):
+                    return text_item.finish(text, signature=signature)
+                return text_item.finish(text)
+            case ToolCallStarted() | ToolCallArguments() | ToolCallEnded() | ToolCallResult():
+                return self._call_events(event)
+            case ArtifactShown(id, name, parts):
                 text = as_prose(name, parts)
-                item = self._add(MessageItem(len(self._items), f"{id}_{len(self._items)}"))
+                item = MessageItem(len(self._items), f"{id}_{len(self._items)}")
+                self._items.append(item)
                 return [*item.begin(), item.delta(text), *item.finish(text)]
-            case Started():
+            case RunStarted():
                 kinds = ("response.created", "response.in_progress")
                 return [self._whole(kind, "in_progress") for kind in kinds]
-            case Finished(usage, cut=True):
-                closing = self._give_up_calls()
-                why = {"reason": "max_output_tokens"}
-                return [
-                    *closing,
-                    self._whole("response.incomplete", "incomplete", usage=usage, incomplete=why),
-                ]
-            case Finished(usage) | Paused(usage=usage):
-                closing = self._give_up_calls()
-                return [*closing, self._whole("response.completed", "completed", usage=usage)]
-            case Failed(text, _, usage):
-                error = {"code": "server_error", "message": text}
-                closing = self._give_up_calls()
-                return [
-                    *closing,
-                    self._whole("response.failed", "failed", usage=usage, error=error),
-                ]
-            case Canceled():
-                return [*self._give_up_calls(), self._whole("response.incomplete", "cancelled")]
+            case RunFinished() | RunPaused() | RunFailed() | RunCanceled():
+                return self._end_events(event)
             case _:
                 return []
 
-    def _tell_speech(self, said: SpeechStarted | SpeechEnded) -> list[Event]:
-        if isinstance(said, SpeechStarted):
-            index = len(self._items)
-            made = ReasoningItem(index, said.id) if said.thought else MessageItem(index, said.id)
-            self._items.append(made)
-            self._speech[said.id] = made
-            return made.begin()
-        item = self._speech.pop(said.id)
-        if isinstance(item, ReasoningItem):
-            return item.finish(said.text, signature=said.signature)
-        return item.finish(said.text)
-
-    def _tell_call(self, said: CallStarted | CallArguments | CallEnded | Answered) -> list[Event]:
-        match said:
-            case CallStarted(id, name, pending=pending):
+    def _call_events(
+        self, event: ToolCallStarted | ToolCallArguments | ToolCallEnded | ToolCallResult
+    ) -> list[ResponsesEvent]:
+        match event:
+            case ToolCallStarted(id, name, pending=pending):
                 index = len(self._items)
-                made = (
+                started = (
                     FunctionCallItem(index, id, name)
                     if pending
                     else ServerCallItem(index, id, name, server=self._model)
                 )
-                self._items.append(made)
-                self._calls[id] = made
-                return made.begin()
-            case CallArguments(id, delta):
+                self._items.append(started)
+                self._calls[id] = started
+                return started.begin()
+            case ToolCallArguments(id, delta):
                 return [self._calls[id].delta(delta)]
-            case CallEnded(call):
+            case ToolCallEnded(call):
                 return self._calls[call.id].finish(call.arguments_json)
-            case Answered(result=result):
+            case ToolCallResult(result=result):
                 item = self._calls.get(result.id)
                 if not isinstance(item, ServerCallItem) or item.done:
                     return []
-                return item.answer(result)
+                return item.finish_with(result)
 
-    def _add(self, item: MessageItem) -> MessageItem:
-        self._items.append(item)
-        return item
-
-    def _give_up_calls(self) -> list[Event]:
+    def _end_events(
+        self, event: RunFinished | RunPaused | RunFailed | RunCanceled
+    ) -> list[ResponsesEvent]:
         """Every item that was begun is ended before the response is."""
-        open_calls = [item for item in self._calls.values() if not item.done]
-        return [
-            event
-            for item in open_calls
-            if isinstance(item, ServerCallItem)
-            for event in item.give_up(_UNANSWERED)
+        ended = [
+            made
+            for item in self._calls.values()
+            if isinstance(item, ServerCallItem) and not item.done
+            for made in item.fail("The call has no result.")
         ]
+        match event:
+            case RunFinished(usage, truncated=True):
+                reason = {"reason": "max_output_tokens"}
+                whole = self._whole(
+                    "response.incomplete", "incomplete", usage=usage, incomplete=reason
+                )
+            case RunFinished(usage) | RunPaused(usage=usage):
+                whole = self._whole("response.completed", "completed", usage=usage)
+            case RunFailed(text, _, usage):
+                error = {"code": "server_error", "message": text}
+                whole = self._whole("response.failed", "failed", usage=usage, error=error)
+            case RunCanceled():
+                whole = self._whole("response.incomplete", "cancelled")
+        return [*ended, whole]
 
     def _whole(
         self,
@@ -176,7 +173,7 @@ class ResponsesEncoder(Encoder):
         usage: dict[str, int] | None = None,
         error: dict[str, Any] | None = None,
         incomplete: dict[str, Any] | None = None,
-    ) -> Event:
+    ) -> ResponsesEvent:
         response: dict[str, Any] = {
             **self._head,
             "status": status,

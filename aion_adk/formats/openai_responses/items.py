@@ -1,61 +1,64 @@
 """The items of a response, each with the events that make it."""
 
-from typing import Any
+from typing import Any, ClassVar
+
+from typing_extensions import override
 
 from aion_adk.formats.tools import ToolResult
 
-Item = dict[str, Any]
-Event = dict[str, Any]
+ItemDict = dict[str, Any]
+ResponsesEvent = dict[str, Any]
 
 
 class OutputItem:
-    """One item of the output while it is told; `index` is its place."""
+    """One item of the output while it is made; `index` is its place in the output."""
 
-    def __init__(self, index: int, item: Item) -> None:
+    delta_kind: ClassVar[str]
+
+    def __init__(self, index: int, item: ItemDict) -> None:
         self.index = index
         self.item = item
         self.done = False
 
-    def added(self) -> Event:
-        return self._event("response.output_item.added", item=dict(self.item))
+    def begin(self) -> list[ResponsesEvent]:
+        added = {"type": "response.output_item.added", "output_index": self.index}
+        return [{**added, "item": dict(self.item)}]
 
-    def end(self, **changes: Any) -> Event:
+    def delta(self, text: str) -> ResponsesEvent:
+        return self._event(self.delta_kind, delta=text)
+
+    def _end(self, **changes: Any) -> ResponsesEvent:
         self.done = True
         self.item.update(changes)
-        return self._event("response.output_item.done", item=dict(self.item))
+        done = {"type": "response.output_item.done", "output_index": self.index}
+        return {**done, "item": dict(self.item)}
 
-    def part_event(self, kind: str, **fields: Any) -> Event:
+    def _event(self, kind: str, **fields: Any) -> ResponsesEvent:
         """An event about something in the item."""
-        return {
-            "type": f"response.{kind}",
-            "item_id": self.item["id"],
-            "output_index": self.index,
-            **fields,
-        }
-
-    def _event(self, kind: str, **fields: Any) -> Event:
-        return {"type": kind, "output_index": self.index, **fields}
+        about = {"item_id": self.item["id"], "output_index": self.index}
+        return {"type": f"response.{kind}", **about, **fields}
 
 
 class MessageItem(OutputItem):
     def __init__(self, index: int, message_id: str) -> None:
-        item: Item = {"type": "message", "id": f"msg_{message_id}", "status": "in_progress"}
+        item: ItemDict = {"type": "message", "id": f"msg_{message_id}", "status": "in_progress"}
         super().__init__(index, {**item, "role": "assistant", "content": []})
 
-    def begin(self) -> list[Event]:
+    @override
+    def begin(self) -> list[ResponsesEvent]:
         part = _output_text("")
-        return [self.added(), self.part_event("content_part.added", content_index=0, part=part)]
+        return [*super().begin(), self._event("content_part.added", content_index=0, part=part)]
 
-    def delta(self, text: str) -> Event:
-        kind = "output_text.delta"
-        return self.part_event(kind, content_index=0, delta=text, logprobs=[])
+    @override
+    def delta(self, text: str) -> ResponsesEvent:
+        return self._event("output_text.delta", content_index=0, delta=text, logprobs=[])
 
-    def finish(self, text: str) -> list[Event]:
+    def finish(self, text: str) -> list[ResponsesEvent]:
         part = _output_text(text)
         return [
-            self.part_event("output_text.done", content_index=0, text=text, logprobs=[]),
-            self.part_event("content_part.done", content_index=0, part=part),
-            self.end(status="completed", content=[part]),
+            self._event("output_text.done", content_index=0, text=text, logprobs=[]),
+            self._event("content_part.done", content_index=0, part=part),
+            self._end(status="completed", content=[part]),
         ]
 
 
@@ -63,71 +66,68 @@ class ReasoningItem(OutputItem):
     def __init__(self, index: int, message_id: str) -> None:
         super().__init__(index, {"type": "reasoning", "id": f"rs_{message_id}", "summary": []})
 
-    def begin(self) -> list[Event]:
+    @override
+    def begin(self) -> list[ResponsesEvent]:
         kind = "reasoning_summary_part.added"
-        return [self.added(), self.part_event(kind, summary_index=0, part=_summary(""))]
+        return [*super().begin(), self._event(kind, summary_index=0, part=_summary(""))]
 
-    def delta(self, text: str) -> Event:
-        return self.part_event("reasoning_summary_text.delta", summary_index=0, delta=text)
+    @override
+    def delta(self, text: str) -> ResponsesEvent:
+        return self._event("reasoning_summary_text.delta", summary_index=0, delta=text)
 
-    def finish(self, text: str, *, signature: str = "") -> list[Event]:
+    def finish(self, text: str, *, signature: str = "") -> list[ResponsesEvent]:
         part = _summary(text)
         signed = {"encrypted_content": signature} if signature else {}
         return [
-            self.part_event("reasoning_summary_text.done", summary_index=0, text=text),
-            self.part_event("reasoning_summary_part.done", summary_index=0, part=part),
-            self.end(summary=[part], status="completed", **signed),
+            self._event("reasoning_summary_text.done", summary_index=0, text=text),
+            self._event("reasoning_summary_part.done", summary_index=0, part=part),
+            self._end(summary=[part], status="completed", **signed),
         ]
 
 
 class FunctionCallItem(OutputItem):
     """A call that the client has to answer."""
 
+    delta_kind = "function_call_arguments.delta"
+
     def __init__(self, index: int, call_id: str, name: str) -> None:
-        item: Item = {"type": "function_call", "id": f"fc_{call_id}", "status": "in_progress"}
+        item: ItemDict = {"type": "function_call", "id": f"fc_{call_id}", "status": "in_progress"}
         super().__init__(index, {**item, "call_id": call_id, "name": name, "arguments": ""})
 
-    def begin(self) -> list[Event]:
-        return [self.added()]
-
-    def delta(self, text: str) -> Event:
-        return self.part_event("function_call_arguments.delta", delta=text)
-
-    def finish(self, arguments: str) -> list[Event]:
-        name = self.item["name"]
-        kind = "function_call_arguments.done"
+    def finish(self, arguments: str) -> list[ResponsesEvent]:
+        name, kind = self.item["name"], "function_call_arguments.done"
         return [
-            self.part_event(kind, arguments=arguments, name=name),
-            self.end(status="completed", arguments=arguments),
+            self._event(kind, arguments=arguments, name=name),
+            self._end(status="completed", arguments=arguments),
         ]
 
 
 class ServerCallItem(OutputItem):
     """A call that the server answers itself: nothing for the client to run."""
 
+    delta_kind = "mcp_call_arguments.delta"
+
     def __init__(self, index: int, call_id: str, name: str, *, server: str) -> None:
-        item: Item = {"type": "mcp_call", "id": f"mcp_{call_id}", "status": "in_progress"}
+        item: ItemDict = {"type": "mcp_call", "id": f"mcp_{call_id}", "status": "in_progress"}
         super().__init__(index, {**item, "name": name, "server_label": server, "arguments": ""})
 
-    def begin(self) -> list[Event]:
-        return [self.added(), self.part_event("mcp_call.in_progress")]
+    @override
+    def begin(self) -> list[ResponsesEvent]:
+        return [*super().begin(), self._event("mcp_call.in_progress")]
 
-    def delta(self, text: str) -> Event:
-        return self.part_event("mcp_call_arguments.delta", delta=text)
-
-    def finish(self, arguments: str) -> list[Event]:
+    def finish(self, arguments: str) -> list[ResponsesEvent]:
         self.item["arguments"] = arguments
-        return [self.part_event("mcp_call_arguments.done", arguments=arguments)]
+        return [self._event("mcp_call_arguments.done", arguments=arguments)]
 
-    def answer(self, result: ToolResult) -> list[Event]:
+    def finish_with(self, result: ToolResult) -> list[ResponsesEvent]:
         if result.failed:
-            return self.give_up(result.text)
-        done = self.end(status="completed", output=result.text)
-        return [self.part_event("mcp_call.completed"), done]
+            return self.fail(result.text)
+        done = self._end(status="completed", output=result.text)
+        return [self._event("mcp_call.completed"), done]
 
-    def give_up(self, reason: str) -> list[Event]:
+    def fail(self, reason: str) -> list[ResponsesEvent]:
         # `error` is text in openai 2 and an object in openai 3: the reason is the output.
-        return [self.part_event("mcp_call.failed"), self.end(status="failed", output=reason)]
+        return [self._event("mcp_call.failed"), self._end(status="failed", output=reason)]
 
 
 def _output_text(text: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a turn consists of, told in terms that every front end can spell."""
+"""The events of a turn, in terms that every front end has words for."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,9 +9,8 @@ from aion_adk.formats.tools import ToolCall, ToolResult
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
-    task_id: str
-    context_id: str
+class RunStarted:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +19,7 @@ class StepStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class SpeechStarted:
+class TextStarted:
     """A text message, or a thought, begins."""
 
     id: str
@@ -28,14 +27,14 @@ class SpeechStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class SpeechDelta:
+class TextContent:
     id: str
     text: str
     thought: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class SpeechEnded:
+class TextEnded:
     id: str
     text: str
     thought: bool = False
@@ -43,7 +42,7 @@ class SpeechEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class CallStarted:
+class ToolCallStarted:
     id: str
     name: str
     parent_id: str
@@ -51,28 +50,25 @@ class CallStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class CallArguments:
+class ToolCallArguments:
     id: str
     delta: str
 
 
 @dataclass(frozen=True, slots=True)
-class CallEnded:
+class ToolCallEnded:
     call: ToolCall
-    pending: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """The result of a tool call."""
-
+class ToolCallResult:
     message_id: str
     result: ToolResult
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """An artifact, or what a message holds beside text and tools."""
+class ArtifactShown:
+    """An artifact, or the parts of a message that are neither text nor tool calls."""
 
     id: str
     name: str
@@ -86,23 +82,22 @@ class StateChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
-    """The reply is another text than the one that streamed; only `id` is part of the record."""
+class TextReplaced:
+    """The reply differs from the text that streamed: the messages `ids` are not part of it."""
 
-    id: str
-    unsaid: list[str]
+    ids: list[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
-    """The turn is over; `cut` if the model had to stop before it was done."""
+class RunFinished:
+    """The turn is over; `truncated` if the model ran out of tokens."""
 
     usage: dict[str, int] = field(default_factory=dict[str, int])
-    cut: bool = False
+    truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Paused:
+class RunPaused:
     """The turn is over and the task waits: for the results of `calls`, or for another message."""
 
     state: TaskState
@@ -112,32 +107,32 @@ class Paused:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class RunFailed:
     text: str
     code: str
     usage: dict[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True)
-class Canceled:
+class RunCanceled:
     pass
 
 
-Said = (
-    Started
+TurnEvent = (
+    RunStarted
     | StepStarted
-    | SpeechStarted
-    | SpeechDelta
-    | SpeechEnded
-    | CallStarted
-    | CallArguments
-    | CallEnded
-    | Answered
-    | Shown
+    | TextStarted
+    | TextContent
+    | TextEnded
+    | ToolCallStarted
+    | ToolCallArguments
+    | ToolCallEnded
+    | ToolCallResult
+    | ArtifactShown
     | StateChanged
-    | Corrected
-    | Finished
-    | Paused
-    | Failed
-    | Canceled
+    | TextReplaced
+    | RunFinished
+    | RunPaused
+    | RunFailed
+    | RunCanceled
 )
