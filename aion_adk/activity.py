@@ -16,9 +16,9 @@ from aion_adk.outbound import (
     thought_part,
     working_update,
 )
+from aion_adk.outcome import section_of
 from aion_adk.parts import ADK_ACTIONS, ADK_FINISH_REASON, ADK_USAGE, STATE_DELTA
 from aion_adk.stamp import new_id
-from aion_adk.stream import section_of
 from aion_adk.turn import DeltaEnd, TextDelta, TurnOutput
 from aion_adk.values import to_struct
 

@@ -21,14 +21,13 @@ from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY, Activity
 from aion_adk.client_side import CLIENT_SIDE
 from aion_adk.errors import BridgeError
 from aion_adk.exits import AgentExit, contained_exits
-from aion_adk.identity import caller_of
 from aion_adk.inbox import A2AInbox, without_credentials
 from aion_adk.outbound import agent_message
 from aion_adk.outcome import AgentContent, Outcome, compile_outcome, final_parts, is_final
 from aion_adk.pending import PendingCalls, resume_messages
 from aion_adk.publisher import Publisher, TaskQueue, TurnQueue
 from aion_adk.run_options import RunOptions
-from aion_adk.session import begin_session, events_of, last_agent_parts, saved_file
+from aion_adk.session import begin_session, caller_of, events_of, last_agent_parts, saved_file
 from aion_adk.stamp import join_history, new_id
 from aion_adk.timeouts import SECONDS_TO_END_AGENT as SECONDS_TO_STOP
 from aion_adk.turn import Turn, current_turn

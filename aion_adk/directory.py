@@ -14,9 +14,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from aion_adk.address import base_url_of, public_base_url
 from aion_adk.app import A2AApp
 from aion_adk.card import Servable
+from aion_adk.discovery import base_url_of, public_base_url
 from aion_adk.options import ServerOptions
 from aion_adk.server import app_of
 

@@ -1,10 +1,11 @@
-"""The agent card and the extended card, with the address that the client used."""
+"""The agent card and the extended card, at the address that the client used."""
 
 import inspect
+import ipaddress
 from collections.abc import Awaitable, Callable
 from copy import deepcopy
 from functools import lru_cache
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from a2a.server.context import ServerCallContext
 from a2a.server.routes import create_agent_card_routes
@@ -16,10 +17,63 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from aion_adk.activity import ACTIVITY_EXTENSIONS
-from aion_adk.address import base_url_of, host_and_port, public_base_url
 from aion_adk.auth import BEARER
 from aion_adk.card import Servable, build_agent_card, jsonrpc_interface, rest_interface
 from aion_adk.options import ServerOptions
+
+_LOOPBACK = {4: "127.0.0.1", 6: "[::1]"}
+
+
+def base_url_of(request: Request, *, trust_proxy_headers: bool = False) -> str:
+    """Scheme, host and mount prefix of a request, without a slash at the end."""
+    scheme, host = request.url.scheme, request.url.netloc
+    # Not `base_url`: that is the outermost app's, without the prefixes of the mounts in it.
+    prefix = request.scope.get("root_path", "")
+    if trust_proxy_headers:
+        scheme = _first(request, "x-forwarded-proto") or scheme
+        host = _first(request, "x-forwarded-host") or host
+        prefix = f"{_first(request, 'x-forwarded-prefix').rstrip('/')}/{prefix.lstrip('/')}"
+    return reachable(urlunsplit((scheme, host, prefix, "", "")))
+
+
+def public_base_url(public_url: str) -> str:
+    """`public_url` without a slash at the end; a ValueError if no client could connect to it."""
+    parts = urlsplit(public_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"public_url must be an http or https URL with a host, got {public_url!r}")
+    if _unspecified(parts.hostname):
+        raise ValueError(f"public_url must be an address that clients can use, got {public_url!r}")
+    return public_url.rstrip("/")
+
+
+@lru_cache(maxsize=256)
+def reachable(url: str) -> str:
+    """`url`, with the loopback address in place of 0.0.0.0 or [::]."""
+    parts = urlsplit(url)
+    version = _unspecified(parts.hostname or "")
+    if version:
+        port = f":{parts.port}" if parts.port else ""
+        parts = parts._replace(netloc=f"{_LOOPBACK[version]}{port}")
+    return urlunsplit(parts).rstrip("/")
+
+
+def host_and_port(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _unspecified(host: str) -> int | None:
+    """The IP version if `host` is 0.0.0.0 or [::], which mean every interface."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return None
+    return address.version if address.is_unspecified else None
+
+
+def _first(request: Request, header: str) -> str:
+    """The value that the outermost proxy set."""
+    return request.headers.get(header, "").split(",")[0].strip()
+
 
 _LOCAL_URL = "http://127.0.0.1:8000"
 _CARDS_KEPT = 64

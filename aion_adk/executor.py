@@ -20,7 +20,6 @@ from google.genai import types
 from aion_adk.agent_run import AgentRun, RunTimeout
 from aion_adk.answers import OpenCalls, open_calls_of
 from aion_adk.errors import BridgeError, TaskFailed, TaskRejected, find_cause, log_failure
-from aion_adk.identity import caller_of
 from aion_adk.inbound import to_content
 from aion_adk.outbound import text_message
 from aion_adk.outcome import Outcome
@@ -29,7 +28,7 @@ from aion_adk.plugin import with_bridge
 from aion_adk.prompt import prompt_message
 from aion_adk.publisher import TaskQueue
 from aion_adk.run_options import RunKeywords, RunOptions
-from aion_adk.session import refuse
+from aion_adk.session import caller_of, refuse
 from aion_adk.stamp import Stamps, new_id
 from aion_adk.telemetry import observed_run
 

@@ -21,7 +21,7 @@ from a2a.utils.errors import VersionNotSupportedError
 from starlette.authentication import SimpleUser
 
 from aion_adk.auth import UNAUTHENTICATED, Authenticate, caller_name
-from aion_adk.extensions import answer_headers
+from aion_adk.middleware import answer_headers
 
 _caller: ContextVar[str | None] = ContextVar("grpc_caller", default=None)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from a2a.types import Artifact, Message, Part, Task, TaskState
 from google.adk.events import Event
+from google.genai import types
 from google.protobuf.struct_pb2 import Struct
 
 from aion_adk.errors import OutboxError
@@ -14,20 +15,12 @@ from aion_adk.outbound import MESSAGE_ID, data_part, reply_parts
 from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.pending import PendingCalls, paused_state
 from aion_adk.prompt import prompt_message
-from aion_adk.stream import section_of, text_of
+from aion_adk.snapshot import SETTLED_STATES
 from aion_adk.turn import DeltaEnd, SectionKey, TextDelta, TurnOutput
 
 logger = logging.getLogger(__name__)
 
-HONOURED_STATES = frozenset(
-    {
-        TaskState.TASK_STATE_INPUT_REQUIRED,
-        TaskState.TASK_STATE_AUTH_REQUIRED,
-        TaskState.TASK_STATE_FAILED,
-        TaskState.TASK_STATE_REJECTED,
-        TaskState.TASK_STATE_COMPLETED,
-    }
-)
+HONOURED_STATES = SETTLED_STATES - {TaskState.TASK_STATE_CANCELED}
 
 _GIVEN_UP_STATES = frozenset({TaskState.TASK_STATE_FAILED, TaskState.TASK_STATE_REJECTED})
 
@@ -78,6 +71,17 @@ class AgentContent:
         if self._unconfirmed or self._final is None:
             return None
         return (self._final.custom_metadata or {}).get(MESSAGE_ID)
+
+
+def section_of(event: Event) -> SectionKey:
+    # The nodes of a workflow speak under its name, in its branch.
+    return (event.author, f"{event.branch or ''}/{event.node_info.path}")
+
+
+def text_of(content: types.Content | None) -> str:
+    """The text a caller may read: thoughts are left out."""
+    parts = (content.parts or []) if content else []
+    return "".join(part.text for part in parts if part.text and not part.thought)
 
 
 def is_final(event: Event) -> bool:

@@ -22,9 +22,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from aion_adk.formats.encoder import frame
 from aion_adk.guarded_handler import GuardedHandler
 from aion_adk.readers import Reader
-from aion_adk.sse import EventStream, frame
+from aion_adk.sse import EventStream
 from aion_adk.wire import to_json
 
 _PARAMS = {

@@ -5,8 +5,8 @@ from typing import Literal, TypedDict
 
 from google.adk.agents.run_config import RunConfig
 
-from aion_adk.identity import UserIdResolver
 from aion_adk.option_values import PositiveSeconds, check_values
+from aion_adk.session import UserIdResolver
 from aion_adk.stamp import ServerMetadata, Stamps
 
 

@@ -1,11 +1,15 @@
 """Builds the server of an agent."""
 
 import functools
-from typing import Unpack
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Unpack
 
 import uvicorn
+from a2a.server.cluster import VersionedTaskStore
 from a2a.server.request_handlers.request_handler import RequestHandler
 from a2a.server.routes import create_jsonrpc_routes, create_rest_routes
+from a2a.server.tasks import PushNotificationConfigStore, TaskStore
 from a2a.types import AgentCard
 from google.adk.apps import App
 from google.adk.artifacts import InMemoryArtifactService
@@ -16,25 +20,29 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import BaseRoute, Route
 
-from aion_adk.address import host_and_port
 from aion_adk.app import A2AApp, ServeGrpc, closing_of
 from aion_adk.auth import UNAUTHENTICATED, Authentication
 from aion_adk.card import Servable
-from aion_adk.discovery import HttpCallContexts, card_of, card_routes, extended_card_for
+from aion_adk.discovery import (
+    HttpCallContexts,
+    card_of,
+    card_routes,
+    extended_card_for,
+    host_and_port,
+)
 from aion_adk.endpoints.conversations import CONTEXT_HEADER, TASK_HEADER, FrontEndCalls
-from aion_adk.endpoints.errors import unauthenticated
 from aion_adk.endpoints.openai import ChatEndpoint
 from aion_adk.endpoints.responses import ResponsesEndpoint
 from aion_adk.errors import LoadError
 from aion_adk.executor import ADKAgentExecutor
-from aion_adk.extensions import ExtensionHeaders
 from aion_adk.guarded_handler import GuardedHandler
 from aion_adk.handler import BridgeRequestHandler
-from aion_adk.heartbeat import Heartbeats
-from aion_adk.limit import RequestLimit
+from aion_adk.middleware import ExtensionHeaders, Heartbeats, RequestLimit
 from aion_adk.options import OptionKeywords, ServerOptions
+from aion_adk.push import MemoryPushConfigs, PushDelivery
 from aion_adk.rpc import JsonRpc
-from aion_adk.services import services_for
+from aion_adk.sse import unauthenticated
+from aion_adk.store import MemoryTaskStore
 
 
 def to_a2a(agent: Servable, **options: Unpack[OptionKeywords]) -> A2AApp:
@@ -193,3 +201,62 @@ def grpc_for(handler: RequestHandler, card: AgentCard, options: ServerOptions) -
         authenticate=options.authenticate,
         max_request_bytes=options.max_request_bytes,
     )
+
+
+if TYPE_CHECKING:
+    from aion_adk.database import Database
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    """`durable` if tasks are kept in the server's own database, which outlives it."""
+
+    tasks: TaskStore | VersionedTaskStore
+    sessions: BaseSessionService
+    push: PushDelivery | None
+    durable: bool
+    open: Callable[[], Awaitable[None]]
+    aclose: Callable[[], Awaitable[None]]
+
+
+def services_for(options: ServerOptions, *, app_name: str) -> Services:
+    """The services that are given; the others in the database if there is one, else in memory."""
+    if options.database_url is None:
+        return Services(
+            tasks=options.task_store or MemoryTaskStore(),
+            sessions=options.session_service or InMemorySessionService(),
+            push=push_for(options, MemoryPushConfigs()),
+            durable=False,
+            open=_nothing,
+            aclose=_nothing,
+        )
+    database = database_at(options.database_url, app_name=app_name)
+    return Services(
+        tasks=options.task_store or database.tasks,
+        sessions=options.session_service or database.sessions,
+        push=push_for(options, database.push_configs),
+        durable=options.task_store is None,
+        open=database.open,
+        aclose=database.aclose,
+    )
+
+
+def push_for(options: ServerOptions, configs: PushNotificationConfigStore) -> PushDelivery | None:
+    if not options.push_notifications:
+        return None
+    return PushDelivery(configs, private_urls=options.push_private_urls)
+
+
+def database_at(url: str, *, app_name: str) -> "Database":
+    scheme = url.split(":", 1)[0]
+    extra = "sqlite" if scheme.startswith("sqlite") else "postgresql"
+    try:
+        from aion_adk.database import Database
+
+        return Database(url, app_name=app_name)
+    except ImportError as error:
+        raise LoadError(f"database_url {scheme}: install aion-adk[{extra}]") from error
+
+
+async def _nothing() -> None:
+    pass

@@ -1,4 +1,4 @@
-"""Server-sent events, framed with LF alone: some AG-UI clients read nothing else."""
+"""How a front end answers: event streams, and errors in its own envelope."""
 
 import asyncio
 import json
@@ -6,12 +6,18 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from a2a.server.events import Event
-from starlette.responses import Response
+from a2a.utils.errors import (
+    InvalidParamsError,
+    TaskNotFoundError,
+    UnsupportedOperationError,
+)
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from aion_adk.wire import on_one_line
+from aion_adk.formats.encoder import openai_error, text_for_caller
+from aion_adk.formats.request import RequestError
 
-_encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
@@ -35,15 +41,6 @@ class FrameEncoder(Protocol):
     def error_frames(self, error: Exception) -> Sequence[str]:
         """What ends a stream that broke; raises `error` if the client may not learn of it."""
         ...
-
-
-def frame(data: str, *, event: str = "") -> str:
-    name = f"event: {event}\n" if event else ""
-    return f"{name}data: {on_one_line(data)}\n\n"
-
-
-def json_frame(data: Mapping[str, Any], *, event: str = "") -> str:
-    return frame(_encode_json(data), event=event)
 
 
 class EventStream(Response):
@@ -115,3 +112,50 @@ async def _watch(receive: Receive, client_is_there: asyncio.Timeout) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     client_is_there.reschedule(asyncio.get_running_loop().time())
+
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class Envelope(Protocol):
+    def __call__(self, text: str, *, code: str, param: str | None = None) -> dict[str, Any]: ...
+
+
+def guarded(endpoint: Endpoint, envelope: Envelope) -> Endpoint:
+    """The endpoint with its errors in `envelope`; the text of an unexpected one is only logged."""
+
+    async def guard(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except (json.JSONDecodeError, UnicodeError):
+            status, body = 400, envelope("The body is not JSON in UTF-8.", code="invalid_request")
+        except RequestError as error:
+            status, body = 400, envelope(str(error), code="invalid_request", param=error.param)
+        except TaskNotFoundError as error:
+            status, body = 404, envelope(str(error), code="not_found")
+        except (InvalidParamsError, UnsupportedOperationError) as error:
+            status, body = 400, envelope(str(error), code="invalid_request")
+        except Exception as error:
+            status, body = 500, envelope(text_for_caller(error), code="internal_error")
+        return JSONResponse(body, status_code=status)
+
+    return guard
+
+
+def openai_guarded(endpoint: Endpoint) -> Endpoint:
+    return guarded(endpoint, _openai_envelope)
+
+
+def unknown_model(model: str) -> Response:
+    text = f"The model `{model}` does not exist or you do not have access to it."
+    body = openai_error(text, kind="invalid_request_error", code="model_not_found", param="model")
+    return JSONResponse(body, status_code=404)
+
+
+def unauthenticated(text: str) -> dict[str, Any]:
+    return openai_error(text, kind="invalid_request_error", code="invalid_api_key")
+
+
+def _openai_envelope(text: str, *, code: str, param: str | None = None) -> dict[str, Any]:
+    kind = "server_error" if code == "internal_error" else "invalid_request_error"
+    return openai_error(text, kind=kind, code=code, param=param)

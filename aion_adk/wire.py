@@ -9,7 +9,6 @@ from google.protobuf.json_format import MessageToDict
 WireEvent = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_UNICODE_LINE_ENDS = (("\x85", "\\u0085"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029"))
 
 
 def to_json(event: WireEvent) -> str:
@@ -23,15 +22,6 @@ def to_json(event: WireEvent) -> str:
             return f'{{"task":{_encode(MessageToDict(event))}}}'
         case Message():
             return f'{{"message":{_encode(MessageToDict(event))}}}'
-
-
-def on_one_line(text: str) -> str:
-    """The same JSON without Unicode's own line ends, at which some clients split an event."""
-    if text.isascii():
-        return text
-    for character, escape in _UNICODE_LINE_ENDS:
-        text = text.replace(character, escape)
-    return text
 
 
 def _text_chunk(update: TaskArtifactUpdateEvent) -> str | None:

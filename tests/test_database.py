@@ -12,7 +12,7 @@ from google.adk.events import Event
 
 from aion_adk.database import Database
 from aion_adk.errors import LoadError
-from aion_adk.services import database_at
+from aion_adk.server import database_at
 from tests.acts import Held
 from tests.agents import said
 from tests.handling import (

@@ -1,7 +1,7 @@
 import pytest
 from a2a.types import AgentExtension
 
-from aion_adk.extensions import answer_headers
+from aion_adk.middleware import answer_headers
 
 HERE = "https://extensions.example/here/v1"
 DECLARED = [AgentExtension(uri=HERE)]

@@ -4,7 +4,7 @@ import grpc.aio
 import pytest
 
 from aion_adk import to_a2a
-from aion_adk.address import host_and_port
+from aion_adk.discovery import host_and_port
 from tests.clients.storyteller import Storyteller
 from tests.conformance.messages import send, state
 from tests.conformance.wires import Grpc

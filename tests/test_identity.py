@@ -15,7 +15,7 @@ from google.adk.sessions import DatabaseSessionService
 from google.genai import types
 
 from aion_adk import inbox_of
-from aion_adk.identity import Caller, UserIdResolver, caller_of
+from aion_adk.session import Caller, UserIdResolver, caller_of
 from tests.agents import agent_of, said
 from tests.serving import reply_of, send, serving
 

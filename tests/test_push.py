@@ -14,9 +14,8 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 
 from aion_adk import to_a2a
-from aion_adk.egress import PublicAddresses
 from aion_adk.emit import emit_message
-from aion_adk.push import MemoryPushConfigs, PushDelivery, RetryingTransport
+from aion_adk.push import MemoryPushConfigs, PublicAddresses, PushDelivery, RetryingTransport
 from tests.acts import asks_back
 from tests.agents import said
 from tests.handling import Acting, ask, call, handler_of, state_of

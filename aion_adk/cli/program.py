@@ -97,7 +97,7 @@ def serve_command(path: str | None, config: Path | None, **settings: Any) -> Non
 @click.argument("path")
 @click.option("--public-url", metavar="URL", help="Address that clients use.")
 def card(path: str, public_url: str | None) -> None:
-    from aion_adk.cli.card import print_card
+    from aion_adk.cli.serve import print_card
 
     print_card(path, public_url=public_url)
 

@@ -1,5 +1,6 @@
-"""Serves agents until the process is told to stop."""
+"""Serves agents until the process is told to stop, and prints their cards."""
 
+import json
 import logging
 import socket
 from collections.abc import Callable
@@ -8,10 +9,11 @@ from typing import Any
 
 import click
 import uvicorn
+from a2a.server.request_handlers.response_helpers import agent_card_to_dict
 
-from aion_adk.address import host_and_port, reachable
 from aion_adk.cli.terminal import program_name
 from aion_adk.directory import Directory, directory_of
+from aion_adk.discovery import host_and_port, reachable
 from aion_adk.errors import LoadError
 from aion_adk.loader import found_at
 from aion_adk.options import ServerOptions
@@ -75,3 +77,22 @@ def _listener(host: str, port: int) -> socket.socket:
             f"cannot listen on {host}:{port}: {error.strerror or error}"
         ) from error
     return listener
+
+
+def print_card(path: str, *, public_url: str | None) -> None:
+    """Prints the card as it would be served; for several agents an object of cards by name."""
+    found = found_at(path)
+    try:
+        app = directory_of(
+            found.agents,
+            ServerOptions(public_url=public_url),
+            several=found.several,
+            own_options=found.options,
+        )
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    cards: dict[str, Any] = {
+        listing.name: agent_card_to_dict(listing.app.card) for listing in app.listings
+    }
+    shown = cards if found.several else next(iter(cards.values()))
+    click.echo(json.dumps(shown, indent=2, ensure_ascii=False))

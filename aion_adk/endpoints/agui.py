@@ -13,11 +13,11 @@ from starlette.routing import BaseRoute, Route
 
 from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY
 from aion_adk.endpoints.conversations import FrontEndCalls
-from aion_adk.endpoints.errors import guarded
 from aion_adk.formats.agui.encoder import AGUIEncoder
 from aion_adk.formats.agui.request import AGUIRequest, read_request
+from aion_adk.formats.encoder import json_frame
 from aion_adk.formats.request import RequestError
-from aion_adk.sse import EventStream, json_frame
+from aion_adk.sse import EventStream, guarded
 
 AGUI_PATH = "/agui"
 

@@ -14,10 +14,9 @@ from starlette.routing import BaseRoute, Route
 
 from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY
 from aion_adk.endpoints.conversations import CONTEXT_HEADER, FrontEndCalls, id_headers
-from aion_adk.endpoints.errors import openai_guarded, unknown_model
 from aion_adk.formats.openai_chat.encoder import ChatEncoder, completion_of
 from aion_adk.formats.openai_chat.request import read_request
-from aion_adk.sse import EventStream
+from aion_adk.sse import EventStream, openai_guarded, unknown_model
 from aion_adk.stamp import new_id
 
 

@@ -18,13 +18,12 @@ from starlette.routing import BaseRoute, Route
 
 from aion_adk.activity import THOUGHTS, TOOL_ACTIVITY
 from aion_adk.endpoints.conversations import CONTEXT_HEADER, FrontEndCalls, id_headers
-from aion_adk.endpoints.errors import openai_guarded, unknown_model
 from aion_adk.formats.encoder import openai_error
 from aion_adk.formats.openai_responses.encoder import ResponsesEncoder, response_of
 from aion_adk.formats.openai_responses.request import ResponsesRequest, read_request
 from aion_adk.formats.request import RequestError
 from aion_adk.snapshot import PAUSED_STATES
-from aion_adk.sse import EventStream
+from aion_adk.sse import EventStream, openai_guarded, unknown_model
 from aion_adk.stamp import new_id
 
 PREFIX = "resp_"

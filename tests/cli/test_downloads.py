@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from aion_adk.cli.downloads import safe_name, save
+from aion_adk.cli.transcript import safe_name, save
 
 
 @pytest.mark.parametrize(

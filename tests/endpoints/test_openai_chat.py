@@ -7,7 +7,7 @@ from google.genai import types
 from openai import APIError, BadRequestError, InternalServerError, NotFoundError
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnionParam
 
-from aion_adk.sse import json_frame
+from aion_adk.formats.encoder import json_frame
 from tests.endpoints.calling import openai_client
 from tests.endpoints.conversations import (
     LOCATION_SCHEMA,

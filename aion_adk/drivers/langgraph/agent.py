@@ -17,15 +17,17 @@ from typing_extensions import override
 from aion_adk.drivers.driver import DriverItem
 from aion_adk.drivers.inputs import InputOptions, MappedInputDriver, conversation_id, inbox_or_none
 from aion_adk.drivers.langgraph.context import AgentIdentity, AionContext, GraphInbox, aion_context
-from aion_adk.drivers.langgraph.pauses import BREAKPOINT, answers_in, pause_event
 from aion_adk.drivers.langgraph.run import GraphRun
 from aion_adk.drivers.langgraph.state import (
+    BREAKPOINT,
     INBOX,
     MESSAGES,
     EarlierState,
     agent_messages_in,
+    answers_in,
     earlier_state,
     outbox_in,
+    pause_event,
 )
 from aion_adk.drivers.messages import human_message, messages_before_turn
 from aion_adk.errors import TaskFailed

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from aion_adk.formats import media
 from aion_adk.formats.canonical import CANONICAL_TYPE, CanonicalType
-from aion_adk.formats.encoder import Encoder
+from aion_adk.formats.encoder import Encoder, agui_usage
 from aion_adk.formats.narration import Narration
 from aion_adk.formats.turn_events import (
     ArtifactShown,
@@ -29,7 +29,6 @@ from aion_adk.formats.turn_events import (
     ToolCallStarted,
     TurnEvent,
 )
-from aion_adk.formats.usage import agui_usage
 from aion_adk.values import list_of, to_plain
 
 AGUIEvent = dict[str, Any]

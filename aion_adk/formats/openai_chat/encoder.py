@@ -7,9 +7,8 @@ from typing import Any
 from a2a.types import Message, Task
 from typing_extensions import override
 
-from aion_adk.formats.encoder import Encoder, openai_error
+from aion_adk.formats.encoder import BREAK, Encoder, as_prose, chat_usage, openai_error
 from aion_adk.formats.narration import Narration
-from aion_adk.formats.prose import BREAK, as_prose
 from aion_adk.formats.turn_events import (
     ArtifactShown,
     RunCanceled,
@@ -24,7 +23,6 @@ from aion_adk.formats.turn_events import (
     ToolCallStarted,
     TurnEvent,
 )
-from aion_adk.formats.usage import chat_usage
 
 Chunk = dict[str, Any]
 

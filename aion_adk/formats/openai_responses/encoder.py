@@ -6,7 +6,7 @@ from typing import Any
 from a2a.types import Message, Task
 from typing_extensions import override
 
-from aion_adk.formats.encoder import Encoder
+from aion_adk.formats.encoder import Encoder, as_prose, json_frame, responses_usage
 from aion_adk.formats.narration import Narration
 from aion_adk.formats.openai_responses.items import (
     FunctionCallItem,
@@ -16,7 +16,6 @@ from aion_adk.formats.openai_responses.items import (
     ResponsesEvent,
     ServerCallItem,
 )
-from aion_adk.formats.prose import as_prose
 from aion_adk.formats.turn_events import (
     ArtifactShown,
     RunCanceled,
@@ -33,8 +32,6 @@ from aion_adk.formats.turn_events import (
     ToolCallStarted,
     TurnEvent,
 )
-from aion_adk.formats.usage import responses_usage
-from aion_adk.sse import json_frame
 
 
 class ResponsesEncoder(Encoder):
