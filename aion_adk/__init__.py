@@ -4,9 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from aion_adk.app import A2AApp
     from aion_adk.card import build_agent_card
-    from aion_adk.emit import (
+    from aion_adk.context.emit import (
         ask_caller,
         emit_artifact,
         emit_data,
@@ -16,14 +15,15 @@ if TYPE_CHECKING:
         reply,
         reply_stream,
     )
+    from aion_adk.context.inbox import A2AInbox, inbox_of
+    from aion_adk.context.outbox import A2AOutbox
+    from aion_adk.context.plugin import A2ABridgePlugin
     from aion_adk.errors import BridgeError, TaskFailed, TaskRejected
-    from aion_adk.executor import ADKAgentExecutor
-    from aion_adk.inbox import A2AInbox, inbox_of
-    from aion_adk.options import ServerOptions
-    from aion_adk.outbox import A2AOutbox
-    from aion_adk.plugin import A2ABridgePlugin
-    from aion_adk.server import serve, to_a2a
-    from aion_adk.store import DurableTaskStore, MemoryTaskStore
+    from aion_adk.execution.executor import ADKAgentExecutor
+    from aion_adk.server.app import A2AApp
+    from aion_adk.server.build import serve, to_a2a
+    from aion_adk.server.options import ServerOptions
+    from aion_adk.storage.memory import DurableTaskStore, MemoryTaskStore
 
     __version__: str
 
@@ -54,9 +54,9 @@ __all__ = [
 ]
 
 _MODULES = {
-    "app": ["A2AApp"],
+    "server.app": ["A2AApp"],
     "card": ["build_agent_card"],
-    "emit": [
+    "context.emit": [
         "ask_caller",
         "emit_artifact",
         "emit_data",
@@ -67,13 +67,13 @@ _MODULES = {
         "reply_stream",
     ],
     "errors": ["BridgeError", "TaskFailed", "TaskRejected"],
-    "executor": ["ADKAgentExecutor"],
-    "inbox": ["A2AInbox", "inbox_of"],
-    "options": ["ServerOptions"],
-    "outbox": ["A2AOutbox"],
-    "plugin": ["A2ABridgePlugin"],
-    "server": ["serve", "to_a2a"],
-    "store": ["DurableTaskStore", "MemoryTaskStore"],
+    "execution.executor": ["ADKAgentExecutor"],
+    "context.inbox": ["A2AInbox", "inbox_of"],
+    "server.options": ["ServerOptions"],
+    "context.outbox": ["A2AOutbox"],
+    "context.plugin": ["A2ABridgePlugin"],
+    "server.build": ["serve", "to_a2a"],
+    "storage.memory": ["DurableTaskStore", "MemoryTaskStore"],
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -15,7 +15,7 @@ from google.adk.tools.base_toolset import BaseToolset
 from google.adk.workflow import BaseNode, JoinNode
 from pydantic import BaseModel, ConfigDict
 
-from aion_adk.values import ProtoJson
+from aion_adk.protocol.structs import ProtoJson
 
 Servable = BaseAgent | BaseNode | App | Runner
 """What can be served: an agent, a workflow, an app, or a runner with services of its own."""

@@ -7,7 +7,7 @@ from a2a.types import Task, TaskState
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 
-from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
+from aion_adk.context.outbox import OUTBOX_KEY, A2AOutbox
 from tests.agents import said
 from tests.handling import Acting
 

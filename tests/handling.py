@@ -28,11 +28,11 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 
 from aion_adk.card import jsonrpc_interface
-from aion_adk.executor import ADKAgentExecutor
-from aion_adk.handler import BridgeRequestHandler
-from aion_adk.options import ServerOptions
-from aion_adk.server import runner_for
-from aion_adk.store import MemoryTaskStore
+from aion_adk.execution.executor import ADKAgentExecutor
+from aion_adk.server.build import runner_for
+from aion_adk.server.options import ServerOptions
+from aion_adk.storage.memory import MemoryTaskStore
+from aion_adk.tasks.handler import BridgeRequestHandler
 from tests.serving import request_of
 
 CARD = AgentCard(

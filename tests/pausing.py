@@ -7,8 +7,8 @@ from google.adk.agents import LlmAgent
 from google.adk.tools import LongRunningFunctionTool
 from google.genai import types
 
-from aion_adk.outbound import data_part
-from aion_adk.values import to_dict, to_plain
+from aion_adk.protocol.from_genai import data_part
+from aion_adk.protocol.structs import to_dict, to_plain
 from tests.models import ScriptedModel, call
 from tests.serving import send
 

@@ -28,7 +28,7 @@ from starlette.types import ASGIApp
 
 from aion_adk import to_a2a
 from aion_adk.card import Servable
-from aion_adk.stamp import new_id
+from aion_adk.protocol.stamp import new_id
 
 HEADERS = {"A2A-Version": "1.0"}
 

@@ -9,14 +9,14 @@ from a2a.client import ClientConfig, create_client
 from a2a.types import Message, Part, Role, SendMessageRequest, StreamResponse, TaskState
 from a2a.utils.errors import A2AError
 
-from aion_adk.app import A2AApp
+from aion_adk.cli.loader import explanation, find_agents
 from aion_adk.cli.terminal import printable
 from aion_adk.errors import LoadError
-from aion_adk.loader import explanation, find_agents
-from aion_adk.options import ServerOptions
-from aion_adk.server import app_of
-from aion_adk.snapshot import PAUSED_STATES
-from aion_adk.stamp import new_id
+from aion_adk.protocol.stamp import new_id
+from aion_adk.protocol.task_state import PAUSED_STATES
+from aion_adk.server.app import A2AApp
+from aion_adk.server.build import app_of
+from aion_adk.server.options import ServerOptions
 
 _GOOD_STATES = PAUSED_STATES | {TaskState.TASK_STATE_COMPLETED}
 _LONGEST_REPLY = 60

@@ -13,8 +13,8 @@ from typing import Annotated, Any, get_args, get_origin
 import click
 from annotated_types import Ge, Gt
 
+from aion_adk.cli.settings import SETTINGS, read_settings
 from aion_adk.errors import LoadError
-from aion_adk.settings import SETTINGS, read_settings
 
 _TARGET = """PATH is an agent's folder, a folder of agents, a python file, module:attribute, or a
 YAML file that describes an agent; in python, agents are found where adk finds them: `app`, then

@@ -23,8 +23,8 @@ from aion_adk.cli.terminal import (
     view_for_terminal,
 )
 from aion_adk.cli.transcript import COMPLETED, NO_ANSWER, WAITING, Transcript
-from aion_adk.stamp import new_id
-from aion_adk.values import to_value
+from aion_adk.protocol.stamp import new_id
+from aion_adk.protocol.structs import to_value
 
 INTERRUPTED = 130
 

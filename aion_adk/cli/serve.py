@@ -11,12 +11,12 @@ import click
 import uvicorn
 from a2a.server.request_handlers.response_helpers import agent_card_to_dict
 
+from aion_adk.cli.loader import found_at
 from aion_adk.cli.terminal import program_name
-from aion_adk.directory import Directory, directory_of
-from aion_adk.discovery import host_and_port, reachable
 from aion_adk.errors import LoadError
-from aion_adk.loader import found_at
-from aion_adk.options import ServerOptions
+from aion_adk.server.card_routes import host_and_port, reachable
+from aion_adk.server.directory import Directory, directory_of
+from aion_adk.server.options import ServerOptions
 
 
 def serve_agents(path: str, *, host: str, port: int, options: dict[str, Any]) -> None:

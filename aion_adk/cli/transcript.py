@@ -17,9 +17,9 @@ from a2a.types import (
 )
 
 from aion_adk.cli.terminal import StreamedTexts, View
-from aion_adk.parts import FUNCTION_CALL, adk_type_of, is_thought_delta, is_transitory
-from aion_adk.snapshot import PAUSED_STATES, RUNNING_STATES
-from aion_adk.values import to_plain
+from aion_adk.protocol.parts import FUNCTION_CALL, adk_type_of, is_thought_delta, is_transitory
+from aion_adk.protocol.structs import to_plain
+from aion_adk.protocol.task_state import PAUSED_STATES, RUNNING_STATES
 
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*]')
 # File systems count bytes, 255 at the most; a number may come between the two.

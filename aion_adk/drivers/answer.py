@@ -8,11 +8,11 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event, EventActions
 from google.genai import types
 
+from aion_adk.context.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.drivers.inputs import is_streaming
-from aion_adk.inbound import to_genai_part
-from aion_adk.outbound import agent_message, data_part, to_a2a_part
-from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
-from aion_adk.stamp import new_id
+from aion_adk.protocol.from_genai import agent_message, data_part, to_a2a_part
+from aion_adk.protocol.stamp import new_id
+from aion_adk.protocol.to_genai import to_genai_part
 
 Result = (
     str

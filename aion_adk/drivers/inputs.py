@@ -14,9 +14,9 @@ from google.adk.agents.run_config import (
 from google.genai import types
 from pydantic import Field
 
+from aion_adk.context.inbox import A2AInbox, inbox_of
 from aion_adk.drivers.driver import Driver, DriverOptions
-from aion_adk.inbox import A2AInbox, inbox_of
-from aion_adk.values import json_object
+from aion_adk.protocol.structs import json_object
 
 InputMapper = Callable[[str, str], Any | Awaitable[Any]]
 """Called with the text and the id of the conversation; may be async."""

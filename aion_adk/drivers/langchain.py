@@ -17,8 +17,13 @@ from typing_extensions import override
 from aion_adk.drivers.answer import DriverAnswer, agent_event
 from aion_adk.drivers.driver import DriverItem
 from aion_adk.drivers.inputs import InputOptions, MappedInputDriver, conversation_id, is_streaming
-from aion_adk.drivers.messages import human_message, messages_before_turn, parts_of, text_of_parts
-from aion_adk.outbound import MESSAGE_ID
+from aion_adk.drivers.langchain_messages import (
+    human_message,
+    messages_before_turn,
+    parts_of,
+    text_of_parts,
+)
+from aion_adk.protocol.from_genai import MESSAGE_ID
 
 _MESSAGE = "HumanMessage"
 

@@ -22,8 +22,8 @@ from aion_adk.drivers.inputs import (
     user_content,
 )
 from aion_adk.errors import TaskFailed
-from aion_adk.outbound import data_part
-from aion_adk.values import json_object
+from aion_adk.protocol.from_genai import data_part
+from aion_adk.protocol.structs import json_object
 
 logger = logging.getLogger(__name__)
 

@@ -20,8 +20,8 @@ from aion_adk.drivers.answer import DriverAnswer
 from aion_adk.drivers.driver import Driver, DriverItem, DriverOptions
 from aion_adk.drivers.inputs import conversation_id, text_of_request
 from aion_adk.errors import TaskFailed
+from aion_adk.protocol.structs import json_object, object_of
 from aion_adk.timeouts import SECONDS_TO_END_PROCESS
-from aion_adk.values import json_object, object_of
 
 logger = logging.getLogger(__name__)
 

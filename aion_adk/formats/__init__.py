@@ -1,1 +1,1 @@
-"""Message formats: AG-UI and OpenAI beside A2A. Pure functions and encoders, no web imports."""
+"""The mapping document's plain dictionaries: A2A, AG-UI and OpenAI, as pure functions."""

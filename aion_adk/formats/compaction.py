@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from aion_adk.values import json_object, object_of
+from aion_adk.protocol.structs import json_object, object_of
 
 SeedEvent = dict[str, Any]
 

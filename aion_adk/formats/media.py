@@ -8,8 +8,8 @@ from typing import Any
 from a2a.types import Part
 
 from aion_adk.errors import BridgeError
-from aion_adk.inbound import mime_type_of
-from aion_adk.values import object_of
+from aion_adk.protocol.structs import object_of
+from aion_adk.protocol.to_genai import mime_type_of
 
 Content = dict[str, Any]
 

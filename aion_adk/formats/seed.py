@@ -10,7 +10,6 @@ from typing import Any
 from a2a.types import Message, Role, Task, TaskState, TaskStatusUpdateEvent
 
 from aion_adk.formats import media
-from aion_adk.formats.canonical import CANONICAL_TYPE, CanonicalType
 from aion_adk.formats.compaction import (
     SeedEvent,
     calls_in_event,
@@ -18,8 +17,9 @@ from aion_adk.formats.compaction import (
     results_in_event,
 )
 from aion_adk.formats.tools import as_text, tool_calls_in, tool_results_in
-from aion_adk.parts import ADK_ACTIONS, ADK_THOUGHT
-from aion_adk.values import object_of, to_dict, to_plain
+from aion_adk.protocol.canonical import CANONICAL_TYPE, CanonicalType
+from aion_adk.protocol.parts import ADK_ACTIONS, ADK_THOUGHT
+from aion_adk.protocol.structs import object_of, to_dict, to_plain
 
 __all__ = [
     "compact_events",

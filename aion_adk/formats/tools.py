@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from a2a.types import Message, Part
 
-from aion_adk.parts import (
+from aion_adk.protocol.parts import (
     ADK_LONG_RUNNING,
     ADK_TYPE,
     FUNCTION_CALL,
@@ -19,7 +19,7 @@ from aion_adk.parts import (
     TOOL_CALLS,
     TOOL_RESULTS,
 )
-from aion_adk.values import list_of, to_dict, to_plain, unwrapped
+from aion_adk.protocol.structs import list_of, to_dict, to_plain, unwrapped
 
 Arguments = dict[str, Any] | str
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from aion_adk.cli import main
-from tests.agent_folders import AGENT, write
+from tests.cli.agent_folders import AGENT, write
 
 SPEAKING = """
 from google.adk.agents import BaseAgent

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from aion_adk.cli import main
+from aion_adk.cli.loader import find_agents
 from aion_adk.drivers import CallableAgent
 from aion_adk.errors import LoadError
-from aion_adk.loader import find_agents
 from tests.serving import reply_of, send
 
 AGENT = """\

@@ -10,11 +10,11 @@ from click.testing import CliRunner
 
 from aion_adk.cli import main
 from aion_adk.cli.serve import announcement
-from aion_adk.directory import directory_of
-from aion_adk.options import ServerOptions
-from aion_adk.settings import SETTINGS
-from tests.agent_folders import AGENT, write
+from aion_adk.cli.settings import SETTINGS
+from aion_adk.server.directory import directory_of
+from aion_adk.server.options import ServerOptions
 from tests.agents import Named
+from tests.cli.agent_folders import AGENT, write
 
 
 def test_the_start_says_where_each_agent_is_and_what_to_try() -> None:

@@ -15,7 +15,7 @@ from google.adk.events import Event
 from tests.agents import said
 from tests.clients.agui_client import HERE, install
 from tests.clients.foreign import output_of
-from tests.endpoints.conversations import (
+from tests.front_ends.conversations import (
     Failing,
     Hello,
     approving_agent,

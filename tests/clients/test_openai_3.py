@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.clients.foreign import output_of, skip_loudly
-from tests.endpoints.conversations import locating_agent
-from tests.formats.openai_rows import ROWS, chat, responses
+from tests.front_ends.conversations import locating_agent
+from tests.front_ends.openai_rows import ROWS, chat, responses
 from tests.paths import ROOT
 from tests.serving import serving
 

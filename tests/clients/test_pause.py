@@ -15,7 +15,7 @@ from google.genai import types
 from starlette.applications import Starlette
 
 from aion_adk import ADKAgentExecutor, build_agent_card
-from aion_adk.outbound import data_part
+from aion_adk.protocol.from_genai import data_part
 from tests.clients.bindings import BINDINGS, client_on
 from tests.models import ScriptedModel, call, text
 from tests.pausing import pending

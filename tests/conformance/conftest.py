@@ -10,7 +10,7 @@ import pytest_asyncio
 from a2a.types import AgentExtension
 
 from aion_adk import A2AApp, ServerOptions
-from aion_adk.server import app_of
+from aion_adk.server.build import app_of
 from samples.conformance.agent import a2a_options, app
 from tests.conformance.wires import Grpc, JsonRpc, Rest, Wire
 from tests.serving import free_port, listening

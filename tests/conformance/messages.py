@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aion_adk.stamp import new_id
+from aion_adk.protocol.stamp import new_id
 from tests.conformance.wires import Json, Wire, call
 
 

@@ -11,7 +11,7 @@ from a2a.server.context import ServerCallContext
 from a2a.types import AgentCapabilities, AgentCard, AgentExtension, Task
 
 from aion_adk import build_agent_card
-from aion_adk.store import MemoryTaskStore
+from aion_adk.storage.memory import MemoryTaskStore
 from samples.conformance.agent import app
 from tests.conformance.conftest import CITATIONS, TRACES, Server
 from tests.conformance.errors import (

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from aion_adk.stamp import new_id
+from aion_adk.protocol.stamp import new_id
 from tests.conformance.conftest import Server
 from tests.conformance.messages import kinds, message, request, send, state, stream
 from tests.conformance.wires import Json, Wire, call

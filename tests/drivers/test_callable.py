@@ -15,8 +15,8 @@ from google.genai import types
 from aion_adk import emit_message, inbox_of
 from aion_adk.drivers import CallableAgent
 from aion_adk.drivers.callable import AnswerFunction
-from aion_adk.outbound import data_part
-from aion_adk.values import to_plain
+from aion_adk.protocol.from_genai import data_part
+from aion_adk.protocol.structs import to_plain
 from tests.models import ScriptedModel, call
 from tests.models import text as model_text
 from tests.serving import reply_of, send, serving, stream, text_of

@@ -13,7 +13,7 @@ from langchain_core.runnables.history import RunnableWithMessageHistory
 from pydantic import BaseModel
 
 from aion_adk.drivers import LangChainAgent
-from tests.drivers.chat_models import counting, parrot, saying
+from tests.drivers.cases.chat_models import counting, parrot, saying
 from tests.serving import deltas_of, reply_of, send, serving, stream, text_of
 
 

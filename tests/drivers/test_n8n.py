@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from aion_adk.drivers import N8nAgent, load_agent
 from aion_adk.errors import LoadError
-from aion_adk.values import to_plain
+from aion_adk.protocol.structs import to_plain
 from tests.drivers.cases.case import SECRET
 from tests.drivers.n8n_server import N8n
 from tests.serving import reply_of, send, serving, text_of

@@ -13,8 +13,8 @@ from aion_adk.formats.seed import (
     convert_agui_event_to_openai_chat,
     convert_agui_event_to_openai_responses,
 )
-from aion_adk.outbound import data_part
-from aion_adk.values import to_struct
+from aion_adk.protocol.from_genai import data_part
+from aion_adk.protocol.structs import to_struct
 
 CALL = {"call_id": "call_abc123", "name": "get_weather", "arguments": {"location": "Oakland"}}
 RESULT = {"call_id": "call_abc123", "name": "get_weather", "output": "Sunny, 72째F"}

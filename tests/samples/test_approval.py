@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 from a2a.types import TaskState
 
-from aion_adk.loader import find_agents
+from aion_adk.cli.loader import find_agents
 from tests.samples.running import SAMPLES, adk_site, run
 from tests.serving import reply_of, send, serving
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from aion_adk.loader import find_agents
-from tests.endpoints.calling import agui_events, run_input
-from tests.formats.fold import fold
+from aion_adk.cli.loader import find_agents
+from tests.front_ends.calling import agui_events, run_input
+from tests.front_ends.fold import fold
 from tests.samples.running import SAMPLES
 from tests.serving import serving
 

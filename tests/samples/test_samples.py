@@ -12,7 +12,7 @@ import pytest
 from google.adk.apps import App
 
 from aion_adk import A2ABridgePlugin, to_a2a
-from aion_adk.loader import find_agents
+from aion_adk.cli.loader import find_agents
 from tests.samples.running import KEYS, NAMES, SAID, SAMPLES, adk_site, run, without_keys
 from tests.serving import listening, reply_of, send
 

@@ -14,10 +14,12 @@ from langgraph.types import Command, Interrupt
 from pydantic import Field
 from typing_extensions import override
 
+from aion_adk.context.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.drivers.driver import DriverItem
 from aion_adk.drivers.inputs import InputOptions, MappedInputDriver, conversation_id, inbox_or_none
+from aion_adk.drivers.langchain_messages import human_message, messages_before_turn
 from aion_adk.drivers.langgraph.context import AgentIdentity, AionContext, GraphInbox, aion_context
-from aion_adk.drivers.langgraph.run import GraphRun
+from aion_adk.drivers.langgraph.graph_run import GraphRun
 from aion_adk.drivers.langgraph.state import (
     BREAKPOINT,
     INBOX,
@@ -29,9 +31,7 @@ from aion_adk.drivers.langgraph.state import (
     outbox_in,
     pause_event,
 )
-from aion_adk.drivers.messages import human_message, messages_before_turn
 from aion_adk.errors import TaskFailed
-from aion_adk.outbox import OUTBOX_KEY, A2AOutbox
 
 logger = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ from a2a.types import Message, Part, Task
 from google.adk.agents.invocation_context import InvocationContext
 from pydantic import BaseModel, ConfigDict
 
+from aion_adk.context.inbox import A2AInbox
 from aion_adk.drivers.inputs import conversation_id, inbox_or_none, text_of_request
-from aion_adk.inbox import A2AInbox
-from aion_adk.values import ProtoJson, to_dict
+from aion_adk.protocol.structs import ProtoJson, to_dict
 
 EVENT_KEY = "event"
 

@@ -8,10 +8,10 @@ from google.adk.agents.invocation_context import InvocationContext
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langgraph.types import StreamWriter
 
-from aion_adk import emit
-from aion_adk.drivers.messages import parts_of
-from aion_adk.outbound import agent_message, to_a2a_part
-from aion_adk.stamp import new_id
+from aion_adk.context import emit
+from aion_adk.drivers.langchain_messages import parts_of
+from aion_adk.protocol.from_genai import agent_message, to_a2a_part
+from aion_adk.protocol.stamp import new_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.types import Interrupt, StateSnapshot
 from pydantic_core import to_jsonable_python
 
+from aion_adk.context.outbox import OUTBOX_KEY, A2AOutbox, to_outbox
 from aion_adk.drivers.answer import agent_event
-from aion_adk.drivers.messages import parts_of
-from aion_adk.outbox import OUTBOX_KEY, A2AOutbox, to_outbox
-from aion_adk.stamp import new_id
-from aion_adk.values import unwrapped
+from aion_adk.drivers.langchain_messages import parts_of
+from aion_adk.protocol.stamp import new_id
+from aion_adk.protocol.structs import unwrapped
 
 MESSAGES = "messages"
 INBOX = "a2a_inbox"

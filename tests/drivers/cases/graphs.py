@@ -1,7 +1,7 @@
 from aion_adk.drivers import LangGraphAgent
-from tests.drivers import chat_models
+from tests.drivers.cases import chat_models
 from tests.drivers.cases.case import SECRET, Case, Probe
-from tests.drivers.graphs import chat_graph
+from tests.drivers.cases.langgraph_graphs import chat_graph
 
 
 class LangGraphCase(Case):

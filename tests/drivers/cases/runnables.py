@@ -2,7 +2,7 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 
 from aion_adk.drivers import LangChainAgent
-from tests.drivers import chat_models
+from tests.drivers.cases import chat_models
 from tests.drivers.cases.case import SECRET, Case, Probe
 
 PROMPT = ChatPromptTemplate.from_messages(

@@ -20,8 +20,8 @@ from typing_extensions import TypedDict
 
 from aion_adk import A2AOutbox
 from aion_adk.drivers import LangGraphAgent
-from tests.drivers.chat_models import Chunk, Talking, saying
-from tests.drivers.graphs import A2AState, ChatState, chat_graph, graph_of
+from tests.drivers.cases.chat_models import Chunk, Talking, saying
+from tests.drivers.cases.langgraph_graphs import A2AState, ChatState, chat_graph, graph_of
 from tests.serving import deltas_of, reply_of, sections_of, send, serving, stream, text_of
 
 

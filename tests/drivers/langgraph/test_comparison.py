@@ -14,9 +14,9 @@ from aion_adk import A2AOutbox, to_a2a
 from aion_adk.drivers import LangGraphAgent
 from aion_adk.drivers.langgraph import emit_file
 from aion_adk.drivers.langgraph.agent import Graph
-from aion_adk.outbound import text_message
-from tests.drivers.chat_models import counting, saying
-from tests.drivers.graphs import A2AState, ChatState, chat_graph, graph_of
+from aion_adk.protocol.from_genai import text_message
+from tests.drivers.cases.chat_models import counting, saying
+from tests.drivers.cases.langgraph_graphs import A2AState, ChatState, chat_graph, graph_of
 from tests.paths import ROOT
 from tests.serving import deltas_of, listening, send, stream, text_of
 

@@ -10,8 +10,8 @@ from langgraph.types import StreamWriter
 
 from aion_adk.drivers import LangGraphAgent
 from aion_adk.drivers.langgraph import emit_data, emit_file, emit_message, emit_task_metadata
-from tests.drivers.chat_models import saying
-from tests.drivers.graphs import ChatState, graph_of
+from tests.drivers.cases.chat_models import saying
+from tests.drivers.cases.langgraph_graphs import ChatState, graph_of
 from tests.serving import deltas_of, reply_of, send, serving, stream, text_of
 
 

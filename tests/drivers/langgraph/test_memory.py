@@ -10,8 +10,8 @@ from langgraph.types import StateSnapshot
 from aion_adk import A2AOutbox
 from aion_adk.drivers import LangGraphAgent
 from aion_adk.drivers.langgraph import AionContext
-from aion_adk.outbound import data_part
-from tests.drivers.graphs import A2AState, ChatState, graph_of
+from aion_adk.protocol.from_genai import data_part
+from tests.drivers.cases.langgraph_graphs import A2AState, ChatState, graph_of
 from tests.serving import reply_of, send, serving
 
 

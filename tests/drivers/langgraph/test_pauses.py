@@ -18,9 +18,9 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 
 from aion_adk.drivers import CallableAgent, LangGraphAgent
-from aion_adk.outbound import data_part
-from aion_adk.values import to_plain
-from tests.drivers.graphs import ChatState, graph_of
+from aion_adk.protocol.from_genai import data_part
+from aion_adk.protocol.structs import to_plain
+from tests.drivers.cases.langgraph_graphs import ChatState, graph_of
 from tests.drivers.under_adk import AGENT_MODULE, shown
 from tests.serving import reply_of, send, serving, stream, text_of
 

@@ -1,0 +1,151 @@
+"""Runs an ADK agent for an A2A request."""
+
+import asyncio
+import copy
+import logging
+import warnings
+from typing import Unpack
+
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.events import EventQueue
+from a2a.types import TaskState
+from a2a.utils.errors import A2AError, InternalError, InvalidParamsError
+from google.adk.agents.run_config import RunConfig, ToolThreadPoolConfig
+from google.adk.apps import ResumabilityConfig
+from google.adk.plugins.plugin_manager import PluginManager
+from google.adk.runners import Runner
+from google.adk.telemetry.context import TelemetryConfig
+from google.genai import types
+
+from aion_adk.context.plugin import with_bridge
+from aion_adk.errors import BridgeError, TaskFailed, TaskRejected, find_cause, log_failure
+from aion_adk.execution.adk_session import caller_of, refuse
+from aion_adk.execution.agent_run import AgentRun, RunTimeout
+from aion_adk.execution.options import RunKeywords, RunOptions
+from aion_adk.execution.outcome import Outcome
+from aion_adk.execution.pauses.answers import OpenCalls, open_calls_of
+from aion_adk.execution.pauses.calls import paused_state
+from aion_adk.execution.pauses.questions import prompt_message
+from aion_adk.execution.publisher import TaskQueue
+from aion_adk.execution.telemetry import observed_run
+from aion_adk.protocol.from_genai import text_message
+from aion_adk.protocol.stamp import Stamps, new_id
+from aion_adk.protocol.to_genai import to_content
+
+logger = logging.getLogger(__name__)
+
+
+class ADKAgentExecutor(AgentExecutor):
+    """Drives a `Runner` for each request and publishes what comes out as A2A events.
+
+    The options are those of `RunOptions`. The given runner stays as it is: `runner` is a copy
+    that shares its services and has what serving takes, the bridge's plugin, sessions made on
+    demand, and invocations that can be resumed unless it was told otherwise.
+    """
+
+    def __init__(self, runner: Runner, **options: Unpack[RunKeywords]) -> None:
+        self.runner = _prepared_runner(runner)
+        self._options = RunOptions(**options)
+        self._run_config = _prepared_config(self._options.run_config)
+        self.stamps: Stamps = self._options.stamps
+
+    def check(self, context: RequestContext) -> None:
+        """Refuses a message that no agent could read, before there is any task."""
+        _request_of(context)
+
+    def answers_with_task(self, context: RequestContext) -> bool:
+        configuration = context.configuration
+        immediately = configuration is not None and configuration.return_immediately
+        return immediately or not self._options.direct_messages
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        try:
+            request = _request_of(context)
+            run = AgentRun(self.runner, self._options, self._run_config, context, event_queue)
+        except A2AError:
+            raise
+        except Exception as error:
+            error_id = _log(error, context)
+            raise InternalError(f"Internal error. Error id: {error_id}") from None
+        with observed_run(context) as observed:
+            await run.announce(hold=not self.answers_with_task(context))
+            try:
+                if isinstance(request, OpenCalls):
+                    outcome = still_waiting(request)
+                else:
+                    outcome = await run.run(request)
+            except asyncio.CancelledError:
+                await run.stop()
+                raise
+            except Exception as error:
+                outcome = _failure(error, context)
+            observed.state, observed.deltas = outcome.state, run.deltas
+            await run.conclude(outcome)
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        if context.message is None and (calls := open_calls_of(context.current_task).calls):
+            await refuse(self.runner, caller_of(context, user_id=self._options.user_id), calls)
+        if not isinstance(event_queue, TaskQueue):
+            canceled = self.stamps.of(context).status_update(TaskState.TASK_STATE_CANCELED)
+            await event_queue.enqueue_event(canceled)
+
+
+def _prepared_runner(given: Runner) -> Runner:
+    runner = copy.copy(given)
+    runner.plugin_manager = PluginManager(plugins=with_bridge(given.plugin_manager.plugins))
+    runner.auto_create_session = True
+    with warnings.catch_warnings():
+        # ADK calls it experimental; whoever serves an agent did not ask for it by name.
+        warnings.simplefilter("ignore", UserWarning)
+        resumable = ResumabilityConfig(is_resumable=True)
+    runner.resumability_config = runner.resumability_config or resumable
+    return runner
+
+
+def _prepared_config(run_config: RunConfig | None) -> RunConfig:
+    config = run_config or RunConfig(tool_thread_pool_config=ToolThreadPoolConfig())
+    # Without one, ADK reads the environment for another at every step of a run.
+    telemetry = config.telemetry or TelemetryConfig()
+    return config.model_copy(update={"telemetry": telemetry})
+
+
+def _failure(error: Exception, context: RequestContext) -> Outcome:
+    """FAILED or REJECTED with a text for the caller; everything else goes to the log only."""
+    state = TaskState.TASK_STATE_FAILED
+    if rejected := find_cause(error, TaskRejected):
+        state, text = TaskState.TASK_STATE_REJECTED, str(rejected) or "The task was rejected."
+    elif failed := find_cause(error, TaskFailed):
+        text = str(failed) or "The task failed."
+    else:
+        what = "took too long" if isinstance(error, RunTimeout) else "could not be completed"
+        text = f"The request {what}. Error id: {_log(error, context)}"
+    return Outcome(state=state, messages=[text_message(text, message_id=new_id())])
+
+
+def _log(error: Exception, context: RequestContext) -> str:
+    reason = find_cause(error, BridgeError)
+    what = f"task {context.task_id} failed{f' ({reason})' if reason else ''}"
+    return log_failure(logger, what, error)
+
+
+def _request_of(context: RequestContext) -> types.Content | OpenCalls:
+    """The agent's new message; what is still open if the task waits for more than this one."""
+    message = context.message
+    if message is None:
+        raise InvalidParamsError("The request has no message.")
+    content = to_content(message, plain_text=context.get_user_input())
+    open_calls = open_calls_of(context.current_task, before=message)
+    if open_calls.unanswered:
+        open_calls.add_answers(message)
+        return open_calls if open_calls.unanswered else open_calls.content
+    if any(part.function_response for part in content.parts or []):
+        raise InvalidParamsError("No call of this task waits for a function response.")
+    return content
+
+
+def still_waiting(waiting: OpenCalls) -> Outcome:
+    """The open questions again, with what is held and what was wrong about the answer."""
+    calls = list(waiting.unanswered.values())
+    held = [f"{len(waiting.responses)} of {len(waiting.calls)} answers received."]
+    remarks = [*(held if waiting.responses else []), *waiting.problems]
+    return Outcome(state=paused_state(calls), messages=[prompt_message(calls, remarks=remarks)])

@@ -1,0 +1,273 @@
+"""The only way out of a run: the order in which things leave, and the stamp they leave with."""
+
+import asyncio
+import logging
+import threading
+from collections import deque
+from collections.abc import Iterable
+from typing import Protocol, runtime_checkable
+
+from a2a.server.events import Event, EventQueue
+from a2a.types import (
+    Artifact,
+    Message,
+    Part,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskState,
+    TaskStatusUpdateEvent,
+)
+from google.protobuf.struct_pb2 import Struct
+
+from aion_adk.context.turn import DeltaEnd, SectionKey, TextDelta, TurnOutput
+from aion_adk.execution.outcome import Outcome
+from aion_adk.protocol.canonical import CANONICAL_TYPE, CanonicalType
+from aion_adk.protocol.parts import ADK_THOUGHT, STREAM_DELTA, STREAM_DELTA_NAME, STREAM_THOUGHT
+from aion_adk.protocol.stamp import Stamp
+from aion_adk.protocol.structs import to_struct
+
+logger = logging.getLogger(__name__)
+
+CHUNK_METADATA = to_struct({CANONICAL_TYPE: CanonicalType.TEXT_CHUNK})
+THOUGHT_METADATA = to_struct({ADK_THOUGHT: True})
+
+
+@runtime_checkable
+class TaskQueue(Protocol):
+    """The queue of a handler that makes, announces and ends its tasks itself."""
+
+    stamp: Stamp
+    streaming: bool
+
+    @property
+    def task(self) -> Task | None: ...
+
+    async def add_text(self, artifact_id: str, chunk: str) -> bool: ...
+
+
+class DeltaSections:
+    """The sections of streamed text that are open, each with an artifact of its own."""
+
+    def __init__(self, *, task_id: str, context_id: str) -> None:
+        self._task_id = task_id
+        self._context_id = context_id
+        self._open: dict[SectionKey, str] = {}
+
+    def text(self, delta: TextDelta) -> TaskArtifactUpdateEvent:
+        artifact_id = self._open.get(delta.key)
+        # a2a-sdk rejects append=True before the artifact exists
+        append = artifact_id is not None
+        if artifact_id is None:
+            artifact_id = self._open[delta.key] = self._free_id(delta)
+        part = Part(text=delta.text, metadata=THOUGHT_METADATA if delta.thought else None)
+        return self._update(artifact_id, [part], append=append)
+
+    def open_id(self, key: SectionKey) -> str | None:
+        """The artifact of a section that has begun."""
+        return self._open.get(key)
+
+    def end(self, key: SectionKey) -> TaskArtifactUpdateEvent | None:
+        artifact_id = self._open.pop(key, None)
+        if artifact_id is None:
+            return None
+        return self._update(artifact_id, [], append=True, last_chunk=True)
+
+    def end_all(self) -> list[TaskArtifactUpdateEvent]:
+        return [update for key in list(self._open) if (update := self.end(key))]
+
+    def _free_id(self, delta: TextDelta) -> str:
+        author = delta.key[0]
+        taken = set(self._open.values())
+        wanted = base = STREAM_THOUGHT if delta.thought else STREAM_DELTA
+        attempt = 1
+        while wanted in taken:
+            suffix = "" if attempt == 1 else f":{attempt}"
+            wanted = f"{base}:{author}{suffix}"
+            attempt += 1
+        return wanted
+
+    def _update(
+        self, artifact_id: str, parts: list[Part], *, append: bool, last_chunk: bool = False
+    ) -> TaskArtifactUpdateEvent:
+        return TaskArtifactUpdateEvent(
+            task_id=self._task_id,
+            context_id=self._context_id,
+            artifact=Artifact(
+                artifact_id=artifact_id,
+                name=STREAM_DELTA_NAME,
+                parts=parts,
+                metadata=None if append else CHUNK_METADATA,
+            ),
+            append=append,
+            last_chunk=last_chunk,
+        )
+
+
+class Publisher:
+    """Publishes the events of one task in the order that A2A asks for."""
+
+    def __init__(
+        self,
+        queue: EventQueue,
+        stamp: Stamp,
+        *,
+        artifact_ids: Iterable[str],
+        shows_text_in_flight: bool,
+    ) -> None:
+        self._queue = queue
+        self._task_queue = queue if isinstance(queue, TaskQueue) else None
+        self._stamp = stamp
+        self._sections = DeltaSections(task_id=stamp.task_id, context_id=stamp.context_id)
+        self._artifact_ids = set(artifact_ids)
+        self._shows_text_in_flight = shows_text_in_flight
+        self._held: Task | None = None
+        self.deltas = 0
+
+    @property
+    def has_artifacts(self) -> bool:
+        return bool(self._artifact_ids)
+
+    async def announce(self, task: Task | None, *, hold: bool) -> None:
+        """The first event in a handler that leaves it to the executor: the new task, or WORKING
+        for a task that goes on. With `hold` it waits for the first thing to publish, so that a
+        bare Message can still be the answer."""
+        if self._task_queue:
+            return
+        if task is None:
+            await self._publish_status(TaskState.TASK_STATE_WORKING, metadata=Struct())
+        elif hold:
+            self._held = task
+        else:
+            await self._queue.enqueue_event(task)
+
+    async def release(self) -> None:
+        """Publishes the task that is held, if one is."""
+        if self._held is not None:
+            task, self._held = self._held, None
+            await self._queue.enqueue_event(task)
+
+    async def publish(self, item: TurnOutput) -> None:
+        match item:
+            case TextDelta():
+                if self._shows_text_in_flight:
+                    self.deltas += 1
+                    await self._publish_text(item)
+            case DeltaEnd():
+                if update := self._sections.end(item.key):
+                    await self._send(update)
+            case TaskStatusUpdateEvent(status=status):
+                message = status.message if status.HasField("message") else None
+                metadata = item.metadata if item.HasField("metadata") else None
+                await self._publish_status(status.state, message=message, metadata=metadata)
+            case TaskArtifactUpdateEvent():
+                await self._publish_artifact(
+                    item.artifact, append=item.append, last_chunk=item.last_chunk
+                )
+
+    async def end_sections(self) -> None:
+        for update in self._sections.end_all():
+            await self._send(update)
+
+    async def conclude(self, outcome: Outcome) -> None:
+        """Earlier messages, artifacts, and the one status that ends the turn; or a bare Message."""
+        alone = len(outcome.messages) == 1 and not outcome.artifacts and outcome.metadata is None
+        if outcome.direct and alone and self._may_answer_directly:
+            await self._queue.enqueue_event(self._stamp.direct_message(outcome.messages[0]))
+            return
+        for message in outcome.messages[:-1]:
+            await self._publish_status(TaskState.TASK_STATE_WORKING, message=message)
+        for artifact in outcome.artifacts:
+            await self._publish_artifact(artifact)
+        final = outcome.messages[-1] if outcome.messages else None
+        await self._publish_status(outcome.state, message=final, metadata=outcome.metadata)
+
+    @property
+    def _may_answer_directly(self) -> bool:
+        """Whether no caller knows of a task yet."""
+        if self._task_queue:
+            return self._task_queue.task is None
+        return self._held is not None
+
+    async def _publish_text(self, delta: TextDelta) -> None:
+        artifact_id = self._sections.open_id(delta.key)
+        if artifact_id and self._task_queue:
+            # The readers of a section that has begun need no event for each chunk.
+            await self._task_queue.add_text(artifact_id, delta.text)
+        else:
+            await self._send(self._sections.text(delta))
+
+    async def _send(self, event: Event) -> None:
+        await self.release()
+        await self._queue.enqueue_event(event)
+
+    async def _publish_status(
+        self, state: TaskState, *, message: Message | None = None, metadata: Struct | None = None
+    ) -> None:
+        update = self._stamp.status_update(state, message=message, metadata=metadata)
+        await self._send(update)
+
+    async def _publish_artifact(
+        self, artifact: Artifact, *, append: bool = False, last_chunk: bool = True
+    ) -> None:
+        stamped = self._stamp.artifact(artifact)
+        # a2a-sdk rejects append=True before the artifact exists
+        append = append and stamped.artifact_id in self._artifact_ids
+        self._artifact_ids.add(stamped.artifact_id)
+        update = self._stamp.artifact_update(stamped, append=append, last_chunk=last_chunk)
+        await self._send(update)
+
+
+class Publishing(Protocol):
+    async def publish(self, item: TurnOutput) -> None: ...
+
+
+class TurnQueue:
+    """Hands what a turn sends to its publisher, one after the other, from whichever thread."""
+
+    def __init__(self, publisher: Publishing, *, task_id: str) -> None:
+        self._publisher = publisher
+        self._task_id = task_id
+        self._waiting: deque[TurnOutput] = deque()
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._sending = asyncio.Lock()
+        self._flusher: asyncio.Task[None] | None = None
+        self.closed = False
+
+    def publish(self, item: TurnOutput) -> None:
+        if threading.get_ident() != self._thread:
+            try:
+                self._loop.call_soon_threadsafe(self.publish, item)
+            except RuntimeError:  # the loop is closed: the server has stopped, the thread has not
+                self._drop(item)
+        elif self.closed:
+            self._drop(item)
+        else:
+            self._waiting.append(item)
+            if self._flusher is None or self._flusher.done():
+                self._flusher = self._loop.create_task(self._send())
+
+    async def send(self, *items: TurnOutput) -> None:
+        if threading.get_ident() == self._thread:
+            await self._send(*items)
+        else:
+            sent = asyncio.run_coroutine_threadsafe(self._send(*items), self._loop)
+            await asyncio.wrap_future(sent)
+
+    async def close(self) -> None:
+        """Sends what is queued and takes nothing more."""
+        await self._send()
+        self.closed = True
+
+    async def _send(self, *items: TurnOutput) -> None:
+        if self.closed:
+            for item in items:
+                self._drop(item)
+            return
+        self._waiting.extend(items)
+        async with self._sending:
+            while self._waiting:
+                await self._publisher.publish(self._waiting.popleft())
+
+    def _drop(self, item: TurnOutput) -> None:
+        logger.debug("task %s is over; dropped %s", self._task_id, type(item).__name__)

@@ -1,0 +1,147 @@
+"""JSON-RPC: calls that carry an agent's answer are answered here, all others by a2a-sdk.
+
+So is every call that is not well formed, so that there is one set of errors.
+"""
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+from a2a.server.context import ServerCallContext
+from a2a.server.events import Event
+from a2a.server.jsonrpc_models import JSONParseError, JSONRPCError
+from a2a.server.request_handlers.response_helpers import build_error_response
+from a2a.server.routes.common import ServerCallContextBuilder
+from a2a.types import SendMessageRequest, SubscribeToTaskRequest
+from a2a.utils.constants import PROTOCOL_VERSION_1_0, VERSION_HEADER
+from a2a.utils.errors import A2AError
+from google.protobuf.json_format import ParseDict, ParseError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from aion_adk.front_ends.encoder import frame
+from aion_adk.front_ends.sse import EventStream
+from aion_adk.protocol.json_codec import to_json
+from aion_adk.tasks.guarded_handler import GuardedHandler
+from aion_adk.tasks.readers import Reader
+
+_PARAMS = {
+    "SendMessage": SendMessageRequest,
+    "SendStreamingMessage": SendMessageRequest,
+    "SubscribeToTask": SubscribeToTaskRequest,
+}
+_MEMBERS = frozenset({"jsonrpc", "id", "method", "params"})
+
+
+@dataclass(frozen=True)
+class _JsonRpcCall:
+    """A call that is answered here; it encodes its own answer or stream."""
+
+    id: str | int
+    method: str
+    params: SendMessageRequest | SubscribeToTaskRequest
+
+    @cached_property
+    def opening(self) -> str:
+        return f'{{"jsonrpc":"2.0","id":{json.dumps(self.id)},"result":'
+
+    def result(self, event: Event) -> str:
+        return f"{self.opening}{to_json(event)}}}"
+
+    def event_frames(self, event: Event) -> list[str]:
+        return [frame(self.result(event))]
+
+    def end_frames(self) -> list[str]:
+        return []
+
+    def error_frames(self, error: Exception) -> list[str]:
+        if not isinstance(error, A2AError):
+            raise error
+        return [frame(_error(self.id, error), event="error")]
+
+
+class JsonRpc:
+    """The endpoint of one agent; `others` answers every call that is not answered here."""
+
+    def __init__(
+        self,
+        handler: GuardedHandler,
+        contexts: ServerCallContextBuilder,
+        *,
+        others: Callable[[Request], Awaitable[Response]],
+    ) -> None:
+        self._handler = handler
+        self._contexts = contexts
+        self._others = others
+
+    async def answer(self, request: Request) -> Response:
+        try:
+            call = await _call_of(request)
+        except (ValueError, RecursionError):
+            return _json_response(_error(None, JSONParseError()))
+        if call is None:
+            return await self._others(request)
+        context = self._contexts.build(request)
+        context.tenant = call.params.tenant
+        context.state["method"] = call.method
+        context.state["request_id"] = call.id
+        try:
+            if call.method == "SendMessage":
+                params = cast(SendMessageRequest, call.params)
+                answer = await self._handler.on_message_send(params, context)
+                return _json_response(call.result(answer))
+            events = await self._open_stream(call, context)
+            # A refusal is an ordinary answer: the stream begins with its first event.
+            return EventStream(events, call, first=await events.first())
+        except A2AError as error:
+            return _json_response(_error(call.id, error))
+
+    async def _open_stream(self, call: _JsonRpcCall, context: ServerCallContext) -> Reader:
+        if isinstance(call.params, SubscribeToTaskRequest):
+            return await self._handler.open_subscription(call.params, context)
+        return await self._handler.open_stream(call.params, context)
+
+
+async def _call_of(request: Request) -> _JsonRpcCall | None:
+    """A call that is answered here; None for any other, which a2a-sdk answers.
+
+    A body that Python cannot read although it may be JSON (its encoding, its depth, a number of
+    thousands of digits) raises a ValueError or a RecursionError.
+    """
+    try:
+        body: Any = json.loads(await request.body())
+    except (HTTPException, json.JSONDecodeError):
+        return None
+    if request.headers.get(VERSION_HEADER) != PROTOCOL_VERSION_1_0 or not isinstance(body, dict):
+        return None
+    members = cast(dict[str, Any], body)
+    id_, method = members.get("id"), members.get("method")
+    params = members.get("params", {})
+    if (
+        members.get("jsonrpc") != "2.0"
+        or not isinstance(id_, str | int)
+        or isinstance(id_, bool)
+        or not isinstance(params, dict)
+        or not isinstance(method, str)
+        or method not in _PARAMS
+        or not members.keys() <= _MEMBERS
+    ):
+        return None
+    parameters, kind = cast(dict[str, Any], params), _PARAMS[method]
+    try:
+        parsed = ParseDict(parameters, kind(), ignore_unknown_fields=True)
+    except ParseError:
+        return None
+    return _JsonRpcCall(id_, method, parsed)
+
+
+def _error(id_: str | int | None, error: A2AError | JSONRPCError) -> str:
+    # In ASCII: an id may hold half a surrogate pair, which no encoding can.
+    return json.dumps(build_error_response(id_, error))
+
+
+def _json_response(content: str) -> Response:
+    return Response(content, media_type="application/json")

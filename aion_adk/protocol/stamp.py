@@ -1,0 +1,216 @@
+"""What the server alone decides of everything that leaves: ids, role, time, protected keys."""
+
+import copy
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from a2a.server.agent_execution import RequestContext
+from a2a.types import (
+    Artifact,
+    Message,
+    Part,
+    Role,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskState,
+    TaskStatus,
+    TaskStatusUpdateEvent,
+)
+from google.protobuf.struct_pb2 import NULL_VALUE, Struct, Value
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from aion_adk.protocol.canonical import declare_canonical_type
+from aion_adk.protocol.structs import drop_protected, is_protected, misfits_in, to_struct
+from aion_adk.protocol.task_state import add_to_history
+
+ADK_EXTENSION = "https://google.github.io/adk-docs/a2a/a2a-extension/"
+"""In a task's metadata: the task is written for ADK's own client, `RemoteA2aAgent`.
+
+That client reads the artifacts of a finished task and, if there are any, nothing else. Where the
+metadata does not name the extension it also repeats the last message of the history when a task
+goes on, a question that has been answered included.
+"""
+
+# The client cannot send the extension's header with a2a-sdk 1.x; it marks its parts with this.
+_USER_INPUT = "is_user_input"
+
+
+def new_id() -> str:
+    return str(uuid.uuid4())
+
+
+def now() -> Timestamp:
+    seconds, nanoseconds = divmod(time.time_ns(), 10**9)
+    return Timestamp(seconds=seconds, nanos=nanoseconds // 1000 * 1000)
+
+
+def without_protected(message: Message) -> Message:
+    """A copy whose metadata holds no key that only a server may set."""
+    cleaned = copy.deepcopy(message)
+    _clean(cleaned)
+    _clean_parts(cleaned.parts)
+    return cleaned
+
+
+def join_history(task: Task, message: Message) -> None:
+    """Adds an inbound message to the history of its task, unless it is there already."""
+    add_to_history(task, without_protected(message))
+
+
+def misfits_of(content: Message | Artifact) -> Iterator[Value]:
+    """The values in data and metadata that no transport could write as JSON."""
+    for holder in (content, *content.parts):
+        if holder.HasField("metadata"):
+            yield from _misfits_in_struct(holder.metadata)
+    for part in content.parts:
+        if part.HasField("data"):
+            yield from misfits_in(part.data)
+
+
+def is_adk_client(context: RequestContext) -> bool:
+    if ADK_EXTENSION in context.requested_extensions:
+        return True
+    if context.current_task and ADK_EXTENSION in context.current_task.metadata.fields:
+        return True
+    message = context.message or Message()
+    return any(_USER_INPUT in part.metadata.fields for part in message.parts)
+
+
+ServerMetadata = Mapping[str, Any] | Callable[[RequestContext], Mapping[str, Any]]
+"""Stamped on everything that leaves, or a function of the request that returns it."""
+
+
+@dataclass(frozen=True)
+class Stamps:
+    """The server's options for everything that leaves, from which each request gets its stamp."""
+
+    metadata: ServerMetadata | None = None
+    canonical_types: bool = True
+
+    def of(self, context: RequestContext) -> "Stamp":
+        metadata = self.metadata(context) if callable(self.metadata) else self.metadata
+        return Stamp(
+            task_id=context.task_id or "",
+            context_id=context.context_id or "",
+            metadata=metadata,
+            canonical_types=self.canonical_types,
+            for_adk_client=is_adk_client(context),
+        )
+
+
+class Stamp:
+    """Copies what an agent made and sets the fields that are the server's."""
+
+    def __init__(
+        self,
+        *,
+        task_id: str,
+        context_id: str,
+        metadata: Mapping[str, Any] | None = None,
+        canonical_types: bool = True,
+        for_adk_client: bool = False,
+    ) -> None:
+        self.task_id = task_id
+        self.context_id = context_id
+        self.for_adk_client = for_adk_client
+        self._canonical_types = canonical_types
+        self.metadata = to_struct(metadata) if metadata else None
+
+    def message(self, message: Message) -> Message:
+        stamped = without_protected(message)
+        stamped.task_id = self.task_id
+        stamped.context_id = self.context_id
+        stamped.role = Role.ROLE_AGENT
+        stamped.message_id = stamped.message_id or new_id()
+        _make_null(misfits_of(stamped))
+        if self._canonical_types:
+            declare_canonical_type(stamped)
+        self._stamp_metadata(stamped)
+        return stamped
+
+    def direct_message(self, message: Message) -> Message:
+        """An answer with no task around it; the context goes on."""
+        stamped = self.message(message)
+        stamped.task_id = ""
+        return stamped
+
+    def artifact(self, artifact: Artifact) -> Artifact:
+        stamped = copy.deepcopy(artifact)
+        stamped.artifact_id = _unreserved(stamped.artifact_id) or new_id()
+        _clean(stamped)
+        _clean_parts(stamped.parts)
+        _make_null(misfits_of(stamped))
+        return stamped
+
+    def artifact_update(
+        self, stamped: Artifact, *, append: bool, last_chunk: bool
+    ) -> TaskArtifactUpdateEvent:
+        return TaskArtifactUpdateEvent(
+            task_id=self.task_id,
+            context_id=self.context_id,
+            artifact=stamped,
+            append=append,
+            last_chunk=last_chunk,
+        )
+
+    def status_update(
+        self, state: TaskState, *, message: Message | None = None, metadata: Struct | None = None
+    ) -> TaskStatusUpdateEvent:
+        update = TaskStatusUpdateEvent(
+            task_id=self.task_id,
+            context_id=self.context_id,
+            status=TaskStatus(state=state, timestamp=now()),
+        )
+        if message is not None:
+            update.status.message.CopyFrom(self.message(message))
+        if metadata is not None:
+            update.metadata.CopyFrom(metadata)
+            drop_protected(update.metadata)
+            _make_null(_misfits_in_struct(update.metadata))
+            self._stamp_metadata(update)
+        return update
+
+    def new_task(self, message: Message) -> Task:
+        task = Task(
+            id=self.task_id,
+            context_id=self.context_id,
+            status=TaskStatus(state=TaskState.TASK_STATE_WORKING, timestamp=now()),
+        )
+        join_history(task, message)
+        self._stamp_metadata(task)
+        if self.for_adk_client:
+            task.metadata[ADK_EXTENSION] = True
+        return task
+
+    def _stamp_metadata(self, target: Message | Task | TaskStatusUpdateEvent) -> None:
+        if self.metadata is not None:
+            target.metadata.MergeFrom(self.metadata)
+
+
+def _unreserved(artifact_id: str) -> str:
+    """An id that cannot be taken for one of the server's, such as that of text in flight."""
+    return f"_{artifact_id}" if is_protected(artifact_id) else artifact_id
+
+
+def _clean(target: Message | Artifact | Part) -> None:
+    if target.HasField("metadata"):
+        drop_protected(target.metadata)
+
+
+def _clean_parts(parts: Iterable[Part]) -> None:
+    for part in parts:
+        _clean(part)
+
+
+def _misfits_in_struct(struct: Struct) -> Iterator[Value]:
+    for value in struct.fields.values():
+        yield from misfits_in(value)
+
+
+def _make_null(values: Iterable[Value]) -> None:
+    """As most JSON writers do with what is no JSON; a task that cannot be written is lost."""
+    for value in list(values):
+        value.null_value = NULL_VALUE

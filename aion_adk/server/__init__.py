@@ -1,0 +1,1 @@
+"""The ASGI app of an agent: wiring, options, routes and middleware."""

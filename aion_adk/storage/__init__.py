@@ -1,0 +1,1 @@
+"""Where tasks are kept: in memory, and in databases together with sessions and webhooks."""

@@ -1,0 +1,289 @@
+"""The request handler: which run a call starts or joins, in which order, and what it is answered.
+
+a2a-sdk's handler keeps the plain methods (list, push configuration, extended card). The life of a
+run is `TaskRun`'s; which runs there are and in which order, and which tasks are stored, is
+`RunRegistry`'s to say; which message was taken before `SeenMessages`', and webhooks are
+`PushDelivery`'s.
+"""
+
+import asyncio
+import copy
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import cast
+
+from a2a.server.agent_execution import AgentExecutor
+from a2a.server.cluster import LegacyTaskStoreAdapter, VersionedTaskStore
+from a2a.server.context import ServerCallContext
+from a2a.server.events import Event
+from a2a.server.owner_resolver import resolve_user_scope
+from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.tasks import TaskStore
+from a2a.types import (
+    AgentCard,
+    CancelTaskRequest,
+    GetTaskRequest,
+    Message,
+    SendMessageRequest,
+    SubscribeToTaskRequest,
+    Task,
+    TaskPushNotificationConfig,
+    TaskState,
+)
+from a2a.utils.errors import (
+    InvalidParamsError,
+    PushNotificationNotSupportedError,
+    TaskNotCancelableError,
+    UnsupportedOperationError,
+)
+from a2a.utils.proto_utils import validate_proto_required_fields
+from a2a.utils.task import apply_history_length, validate_history_length
+
+from aion_adk.protocol.stamp import misfits_of
+from aion_adk.protocol.task_state import PAUSED_STATES, TERMINAL_STATES, require_open, state_name
+from aion_adk.tasks.push import PushDelivery
+from aion_adk.tasks.readers import Reader
+from aion_adk.tasks.record import PlainTasks
+from aion_adk.tasks.registry import RunRegistry
+from aion_adk.tasks.seen_messages import MessageKey, SeenMessages
+from aion_adk.tasks.task_run import TaskRun
+
+CardModifier = Callable[[AgentCard, ServerCallContext], Awaitable[AgentCard]]
+
+_CreateConfig = Callable[
+    [TaskPushNotificationConfig, ServerCallContext], Awaitable[TaskPushNotificationConfig]
+]
+
+
+class BridgeRequestHandler(DefaultRequestHandler):
+    """Runs any `AgentExecutor`: one asyncio task a run, in order within a context, each message
+    once, and no run that a client's leaving could stop.
+
+    `durable` says that the store outlives this process, and that no other process runs tasks on
+    it: messages taken before a restart are looked up there, and a task that it shows at work
+    without a run here ends FAILED when it is next asked for.
+    """
+
+    def __init__(
+        self,
+        agent_executor: AgentExecutor,
+        task_store: TaskStore | VersionedTaskStore,
+        agent_card: AgentCard,
+        *,
+        push: PushDelivery | None = None,
+        extended_agent_card: AgentCard | None = None,
+        extended_card_modifier: CardModifier | None = None,
+        final_task: bool = False,
+        durable: bool = False,
+        remembered_messages: int = 10_000,
+        shutdown_grace: float = 10.0,
+    ) -> None:
+        versioned = isinstance(task_store, VersionedTaskStore)
+        super().__init__(
+            agent_executor,
+            PlainTasks(task_store) if versioned else task_store,
+            agent_card,
+            push_config_store=push.configs if push else None,
+            push_url_validator=push.accepts if push else None,
+            extended_agent_card=extended_agent_card,
+            extended_card_modifier=extended_card_modifier,
+        )
+        self._tasks = task_store if versioned else LegacyTaskStoreAdapter(task_store)
+        self._push = push
+        self._durable = durable
+        self._seen = SeenMessages(most=remembered_messages)
+        self._registry = RunRegistry(
+            agent_executor,
+            self._tasks,
+            self._seen,
+            push=push,
+            final_task=final_task,
+            durable=durable,
+            shutdown_grace=shutdown_grace,
+        )
+        self._canceling: dict[str, asyncio.Task[Task | None]] = {}
+
+    async def on_message_send(
+        self, params: SendMessageRequest, context: ServerCallContext
+    ) -> Task | Message:
+        answer = await self._run_for(params, context, streaming=False)
+        if isinstance(answer, TaskRun):
+            answer = await self._answer_of(answer, params, context)
+        if isinstance(answer, Message):
+            return answer
+        return apply_history_length(answer, params.configuration)
+
+    async def open_stream(self, params: SendMessageRequest, context: ServerCallContext) -> Reader:
+        """Starts or joins a run; the reader shows everything from here on."""
+        self._require_streaming()
+        answer = await self._run_for(params, context, streaming=True)
+        reader = Reader(configuration=params.configuration)
+        if isinstance(answer, TaskRun):
+            await answer.live.add_reader(reader)
+        else:
+            reader.push(answer)
+            reader.close()
+        return reader
+
+    async def on_message_send_stream(
+        self, params: SendMessageRequest, context: ServerCallContext
+    ) -> AsyncGenerator[Event, None]:
+        async with aclosing(await self.open_stream(params, context)) as events:
+            async for event in events:
+                yield event
+
+    async def on_get_task(self, params: GetTaskRequest, context: ServerCallContext) -> Task | None:
+        validate_proto_required_fields(params)
+        validate_history_length(params)
+        return apply_history_length(await self._registry.named(params.id, context), params)
+
+    async def open_subscription(
+        self, params: SubscribeToTaskRequest, context: ServerCallContext
+    ) -> Reader:
+        """The reader of a task's run, or of the next run of a task that waits for its caller."""
+        self._require_streaming()
+        validate_proto_required_fields(params)
+        follower = Reader(updates_only=True)
+        self._registry.followers.add(params.id, follower)
+        try:
+            task = await self._registry.named(params.id, context)
+            require_open(task)
+        except BaseException:
+            await follower.aclose()
+            raise
+        if run := self._registry.of(params.id):
+            await follower.aclose()
+            reader = Reader()
+            await run.live.add_reader(reader)
+            return reader
+        follower.push_first(task)
+        if task.status.state not in PAUSED_STATES:
+            follower.close()
+        return follower
+
+    async def on_subscribe_to_task(
+        self, params: SubscribeToTaskRequest, context: ServerCallContext
+    ) -> AsyncGenerator[Event, None]:
+        async with aclosing(await self.open_subscription(params, context)) as events:
+            async for event in events:
+                yield event
+
+    async def on_cancel_task(
+        self, params: CancelTaskRequest, context: ServerCallContext
+    ) -> Task | None:
+        validate_proto_required_fields(params)
+        task = await self._registry.named(params.id, context)
+        if task.status.state in TERMINAL_STATES or task.id in self._canceling:
+            raise TaskNotCancelableError(f"Task {task.id} is over: {state_name(task)}.")
+        canceling = asyncio.create_task(self._registry.cancel(task, context))
+        self._canceling[task.id] = canceling
+        canceling.add_done_callback(lambda _: self._canceling.pop(task.id))
+        # The caller may leave; its task ends.
+        ended = await asyncio.shield(canceling)
+        if ended is None or ended.status.state != TaskState.TASK_STATE_CANCELED:
+            raise TaskNotCancelableError(f"Task {task.id} ended before it could be canceled.")
+        return copy.deepcopy(ended)
+
+    async def on_create_task_push_notification_config(
+        self, params: TaskPushNotificationConfig, context: ServerCallContext
+    ) -> TaskPushNotificationConfig:
+        # a2a-sdk's decorator hides the type of what it wraps.
+        create = cast(_CreateConfig, super().on_create_task_push_notification_config)  # pyright: ignore[reportUnknownMemberType]  # reason above
+        created = await create(params, context)
+        if self._push:
+            self._push.watch(created.task_id)
+        return created
+
+    def begin_shutdown(self) -> None:
+        """No new runs; those in flight get their grace, then end FAILED with the reason."""
+        self._registry.begin_shutdown()
+
+    async def aclose(self) -> None:
+        await self._registry.aclose()
+        if self._push:
+            await self._push.aclose()
+
+    async def _run_for(
+        self, params: SendMessageRequest, context: ServerCallContext, *, streaming: bool
+    ) -> TaskRun | Task | Message:
+        """The run this message starts or joins; what it led to if the message is done with."""
+        require_admissible(params)
+        message = params.message
+        task = await self._task_named_by(message, context)
+        await self._check_push_config(params)
+        if message.context_id:
+            key = (resolve_user_scope(context), message.context_id, message.message_id)
+            if self._durable:
+                await self._seen.recall(self._tasks, key[0], key[1], context)
+            if known := await self._known(key, context):
+                return known
+        if task:
+            require_open(task)
+        return self._registry.start(params, context, streaming=streaming)
+
+    async def _task_named_by(self, message: Message, context: ServerCallContext) -> Task | None:
+        if not message.task_id:
+            return None
+        task = await self._registry.named(message.task_id, context)
+        if message.context_id and message.context_id != task.context_id:
+            raise InvalidParamsError(
+                f"Context {message.context_id} is not that of task {message.task_id}."
+            )
+        message.context_id = task.context_id
+        return task
+
+    async def _known(
+        self, key: MessageKey, context: ServerCallContext
+    ) -> TaskRun | Task | Message | None:
+        known = self._seen.get(key)
+        if not isinstance(known, str):
+            return known
+        if run := self._registry.of(known):
+            return run
+        if task := await self._registry.find(known, context):
+            return task
+        self._seen.drop(key, known)
+        again = self._seen.get(key)
+        return again if isinstance(again, TaskRun) else None
+
+    async def _answer_of(
+        self, run: TaskRun, params: SendMessageRequest, context: ServerCallContext
+    ) -> Task | Message:
+        immediately = params.configuration.return_immediately
+        if immediately and self._registry.waits(run):
+            # A turn that waits for others has no task event yet; its caller does not wait with it.
+            if stored := await self._tasks.get(run.task_id, context):
+                return stored.task
+            await self._registry.announce(run)
+        # The caller may leave; its run goes on.
+        answer = await asyncio.shield(run.live.first if immediately else run.live.settled)
+        return copy.deepcopy(answer)
+
+    async def _check_push_config(self, params: SendMessageRequest) -> None:
+        if not params.configuration.HasField("task_push_notification_config"):
+            return
+        if not self._push or not self._agent_card.capabilities.push_notifications:
+            raise PushNotificationNotSupportedError("The agent sends no push notifications.")
+        if not await self._push.accepts(params.configuration.task_push_notification_config.url):
+            raise InvalidParamsError("Push notifications cannot go to this URL.")
+
+    def _require_streaming(self) -> None:
+        if not self._agent_card.capabilities.streaming:
+            raise UnsupportedOperationError("Streaming is not supported by the agent.")
+
+
+def require_admissible(params: SendMessageRequest) -> None:
+    """Refuses what lacks a part, asks for nonsense, or could not be written as JSON again."""
+    if not is_complete(params):
+        validate_proto_required_fields(params)
+    validate_history_length(params.configuration)
+    if list(misfits_of(params.message)):
+        raise InvalidParamsError("The message holds a number that is none, or nests too deep.")
+
+
+def is_complete(params: SendMessageRequest) -> bool:
+    """Whether all that A2A requires is there; a2a-sdk, which says what is not, takes far longer."""
+    message = params.message
+    if params.configuration.HasField("task_push_notification_config"):
+        return False
+    return bool(message.message_id and message.role and message.parts)

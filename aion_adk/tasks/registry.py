@@ -1,0 +1,325 @@
+"""The runs of one server: which are in flight, in which order they run, and how they are ended."""
+
+import asyncio
+import copy
+import logging
+from collections import deque
+from collections.abc import Hashable
+from typing import Protocol, runtime_checkable
+
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.cluster import VersionedTaskStore
+from a2a.server.context import ServerCallContext
+from a2a.server.owner_resolver import resolve_user_scope
+from a2a.types import SendMessageRequest, Task, TaskState
+from a2a.utils.errors import (
+    A2AError,
+    InternalError,
+    TaskNotFoundError,
+    UnsupportedOperationError,
+)
+from google.protobuf.struct_pb2 import Struct
+
+from aion_adk.errors import log_failure
+from aion_adk.protocol.stamp import Stamps
+from aion_adk.protocol.task_state import SETTLED_STATES, require_open
+from aion_adk.tasks.push import PushDelivery
+from aion_adk.tasks.readers import Reader
+from aion_adk.tasks.record import TaskRecord
+from aion_adk.tasks.seen_messages import MessageKey, SeenMessages
+from aion_adk.tasks.task_run import SECONDS_TO_STOP, LiveTask, TaskRun
+
+logger = logging.getLogger(__name__)
+
+_SHUTTING_DOWN = "The server is shutting down."
+_INTERRUPTED = "The run was interrupted by a restart of the server."
+
+
+@runtime_checkable
+class TaskExecutor(Protocol):
+    """An executor that leaves its tasks to the handler: to make and announce them, to end them."""
+
+    stamps: Stamps
+
+    def check(self, context: RequestContext) -> None:
+        """Refuses a message that is of no use, by an A2AError, before there is any task."""
+        ...
+
+    def answers_with_task(self, context: RequestContext) -> bool:
+        """Whether the answer is sure to be a task, so that it can be shown before the run."""
+        ...
+
+
+class Place:
+    """A turn's place in its context; `reached` is done when every turn before it is over."""
+
+    __slots__ = ("key", "reached")
+
+    def __init__(self, key: Hashable) -> None:
+        self.key = key
+        self.reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+
+class ArrivalOrder:
+    """Turns of one context one after the other. A place is taken at once and without waiting, so
+    the order is that of the calls."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[Hashable, deque[Place]] = {}
+
+    def take(self, key: Hashable) -> Place:
+        place = Place(key)
+        places = self._waiting.setdefault(key, deque())
+        places.append(place)
+        _reach(places[0])
+        return place
+
+    def leave(self, place: Place) -> None:
+        """Frees the place, whether its turn was reached or not; a second time does nothing."""
+        places = self._waiting.get(place.key)
+        if places is None or place not in places:
+            return
+        places.remove(place)
+        if places:
+            _reach(places[0])
+        else:
+            del self._waiting[place.key]
+
+
+def _reach(first: Place) -> None:
+    if not first.reached.done():
+        first.reached.set_result(None)
+
+
+class Followers:
+    """Readers of paused tasks, until the next run of their task takes them."""
+
+    def __init__(self) -> None:
+        self._task_of: dict[Reader, str] = {}
+        self._of_task: dict[str, set[Reader]] = {}
+
+    def add(self, task_id: str, reader: Reader) -> None:
+        self._task_of[reader] = task_id
+        self._of_task.setdefault(task_id, set()).add(reader)
+        reader.source = self
+
+    def remove(self, reader: Reader) -> None:
+        task_id = self._task_of.pop(reader)
+        self._of_task[task_id].discard(reader)
+        if not self._of_task[task_id]:
+            del self._of_task[task_id]
+
+    def hand_to(self, run: TaskRun) -> None:
+        for reader in self._of_task.pop(run.task_id, ()):
+            del self._task_of[reader]
+            run.live.readers.add(reader)
+
+    def close(self) -> None:
+        for reader in self._task_of:
+            reader.close()
+
+
+class RunRegistry:
+    """Starts runs, knows them until they end, and finds tasks.
+
+    With `durable`, a stored task that is shown at work without a run here ends FAILED when it is
+    found: the process that ran it is gone.
+    """
+
+    def __init__(
+        self,
+        executor: AgentExecutor,
+        tasks: VersionedTaskStore,
+        seen: SeenMessages,
+        *,
+        push: PushDelivery | None,
+        final_task: bool,
+        durable: bool,
+        shutdown_grace: float,
+    ) -> None:
+        self.followers = Followers()
+        self._executor = executor
+        self._task_executor = executor if isinstance(executor, TaskExecutor) else None
+        self._stamps = self._task_executor.stamps if self._task_executor else Stamps()
+        self._tasks = tasks
+        self._seen = seen
+        self._push = push
+        self._final_task = final_task
+        self._durable = durable
+        self._shutdown_grace = shutdown_grace
+        self._of_task: dict[str, TaskRun] = {}
+        self._in_flight: set[TaskRun] = set()
+        self._waiting: set[TaskRun] = set()
+        self._order = ArrivalOrder()
+        self._closing: asyncio.Task[None] | None = None
+
+    def of(self, task_id: str) -> TaskRun | None:
+        """The run that the task is in, if it is in one."""
+        run = self._of_task.get(task_id)
+        return None if run is None or run.live.over else run
+
+    def waits(self, run: TaskRun) -> bool:
+        """Whether turns that came before it in its context are not over."""
+        return run in self._waiting
+
+    async def named(self, task_id: str, context: ServerCallContext) -> Task:
+        """The task that a call names; an error if the caller has none of that id."""
+        task = await self.find(task_id, context)
+        if task is None:
+            raise TaskNotFoundError(f"Task {task_id} not found.")
+        return task
+
+    async def find(self, task_id: str, context: ServerCallContext) -> Task | None:
+        stored = await self._tasks.get(task_id, context)
+        if stored is None or not self._durable or self.of(task_id) is not None:
+            return stored.task if stored else None
+        task = stored.task
+        if task.status.state in SETTLED_STATES:
+            return task
+        run = self._parked(task, context)
+        fresh = await run.live.record.load() or task
+        if fresh.status.state in SETTLED_STATES:
+            return fresh
+        run.live.resume(fresh, None)
+        await run.end(TaskState.TASK_STATE_FAILED, InternalError(_INTERRUPTED))
+        return run.task or fresh
+
+    def start(
+        self, params: SendMessageRequest, context: ServerCallContext, *, streaming: bool
+    ) -> TaskRun:
+        if self._closing:
+            raise UnsupportedOperationError(_SHUTTING_DOWN)
+        message = params.message
+        follow_up = bool(message.task_id)
+        request = RequestContext(
+            call_context=context,
+            request=params,
+            task_id=message.task_id or None,
+            context_id=message.context_id or None,
+        )
+        run = self._new_run(request, streaming=streaming)
+        owner = resolve_user_scope(context)
+        context_id = request.context_id or ""
+        key = (owner, context_id, message.message_id)
+        place = self._order.take((owner, context_id))
+        run.work(asyncio.create_task(self._work(run, place, params, follow_up=follow_up)))
+        if not follow_up:
+            self._of_task[run.task_id] = run
+        if not place.reached.done():
+            self._waiting.add(run)
+        self._in_flight.add(run)
+        self._seen.note(key, run)
+        run.released.add_done_callback(lambda _: self._forget(run, key, place))
+        return run
+
+    async def announce(self, run: TaskRun) -> None:
+        """Shows the task of a turn that waits for others, whose caller does not wait with it."""
+        if self._task_executor:
+            self._task_executor.check(run.context)
+        await run.announce()
+
+    async def cancel(self, task: Task, context: ServerCallContext) -> Task | None:
+        """Ends the task CANCELED, unless it ended before; returns it as it is then."""
+        run = self.of(task.id)
+        if run is None:
+            run = self._parked(task, context)
+            self.followers.hand_to(run)
+        if run.task is None:
+            run.live.resume(await run.live.record.load() or task, run.context.message)
+        await run.stop(TaskState.TASK_STATE_CANCELED)
+        try:
+            async with asyncio.timeout(SECONDS_TO_STOP):
+                await self._executor.cancel(run.context, run)
+        except Exception:
+            logger.exception("task %s: the executor's cancel failed", task.id)
+        await run.end(TaskState.TASK_STATE_CANCELED)
+        return run.task
+
+    def begin_shutdown(self) -> None:
+        """No new runs; those in flight get their grace, then end FAILED with the reason."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._drain())
+
+    async def aclose(self) -> None:
+        self.begin_shutdown()
+        if self._closing:
+            await self._closing
+
+    async def _work(
+        self, run: TaskRun, place: Place, params: SendMessageRequest, *, follow_up: bool
+    ) -> None:
+        try:
+            await place.reached
+            self._waiting.discard(run)
+            self._of_task[run.task_id] = run
+            if follow_up:
+                await self._resume(run)
+            if self._task_executor:
+                self._task_executor.check(run.context)
+            if self._push:
+                await self._push.expect(
+                    run.task_id, params, run.context.call_context, goes_on=follow_up
+                )
+            if self._task_executor:
+                await self._announce(run, self._task_executor, follow_up=follow_up)
+            await self._executor.execute(run.context, run)
+            run.require_result()
+        except A2AError as error:
+            await run.fail(error)
+        except asyncio.CancelledError:
+            await run.fail(InternalError("The run was interrupted."))
+            raise
+        except BaseException as error:
+            # What is no Exception would leave the callers waiting; an exit, the loop stopped.
+            error_id = log_failure(logger, f"task {run.task_id} failed", error)
+            await run.fail(InternalError(f"Internal error. Error id: {error_id}"))
+
+    async def _resume(self, run: TaskRun) -> None:
+        self.followers.hand_to(run)
+        task = await run.live.record.load()
+        if task is None:
+            raise TaskNotFoundError(f"Task {run.task_id} not found.")
+        require_open(task)
+        run.context.current_task = copy.deepcopy(task)
+        run.live.resume(task, run.context.message)
+
+    async def _announce(self, run: TaskRun, executor: TaskExecutor, *, follow_up: bool) -> None:
+        """The first event: the new task, or WORKING for a task that goes on."""
+        if follow_up:
+            working = run.stamp.status_update(TaskState.TASK_STATE_WORKING, metadata=Struct())
+            await run.enqueue_event(working)
+        elif executor.answers_with_task(run.context):
+            await run.announce()
+
+    async def _drain(self) -> None:
+        self.followers.close()
+        if self._in_flight and self._shutdown_grace > 0:
+            released = [run.released for run in self._in_flight]
+            await asyncio.wait(released, timeout=self._shutdown_grace)
+        await asyncio.gather(*(self._shut_down(run) for run in list(self._in_flight)))
+
+    async def _shut_down(self, run: TaskRun) -> None:
+        await run.stop(TaskState.TASK_STATE_FAILED)
+        await run.end(TaskState.TASK_STATE_FAILED, InternalError(_SHUTTING_DOWN))
+
+    def _parked(self, task: Task, context: ServerCallContext) -> TaskRun:
+        """A run that does nothing, to end a task that is in none."""
+        return self._new_run(
+            RequestContext(
+                call_context=context, task_id=task.id, context_id=task.context_id, task=task
+            )
+        )
+
+    def _new_run(self, request: RequestContext, *, streaming: bool = False) -> TaskRun:
+        record = TaskRecord(self._tasks, request.task_id or "", request.call_context)
+        stamp = self._stamps.of(request)
+        live = LiveTask(record, stamp, push=self._push, final_task=self._final_task)
+        return TaskRun(request, live, streaming=streaming)
+
+    def _forget(self, run: TaskRun, key: MessageKey, place: Place) -> None:
+        self._order.leave(place)
+        self._waiting.discard(run)
+        self._in_flight.discard(run)
+        self._seen.settle(key, run)
+        if self._of_task.get(run.task_id) is run:
+            del self._of_task[run.task_id]

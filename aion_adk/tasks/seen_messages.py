@@ -1,0 +1,81 @@
+"""Which messages have been taken, so that none is taken twice."""
+
+import asyncio
+from collections import OrderedDict
+
+from a2a.server.cluster import VersionedTaskStore
+from a2a.server.context import ServerCallContext
+from a2a.types import ListTasksRequest, Message, Role
+
+from aion_adk.tasks.task_run import TaskRun
+
+MessageKey = tuple[str, str, str]
+"""Owner, context id, message id."""
+
+Taken = TaskRun | Message | str
+"""What became of a message: a run in flight, a bare answer, or the id of its task."""
+
+_NEWEST_TASKS = 50
+
+
+class SeenMessages:
+    """Remembers the newest messages; those of an earlier process are looked up in the store, once
+    for each context."""
+
+    def __init__(self, *, most: int) -> None:
+        self._taken: OrderedDict[MessageKey, Taken] = OrderedDict()
+        self._recalled: OrderedDict[tuple[str, str], asyncio.Task[None]] = OrderedDict()
+        self._most = most
+
+    def get(self, key: MessageKey) -> Taken | None:
+        taken = self._taken.get(key)
+        if isinstance(taken, TaskRun) and taken.live.over and taken.live.result is None:
+            return None
+        return taken
+
+    def note(self, key: MessageKey, taken: Taken) -> None:
+        self._taken[key] = taken
+        self._taken.move_to_end(key)
+        while len(self._taken) > self._most:
+            self._taken.popitem(last=False)
+
+    def settle(self, key: MessageKey, run: TaskRun) -> None:
+        """Keeps what the ended run led to, or nothing if its message became part of nothing."""
+        if self._taken.get(key) is not run:
+            return
+        result = run.live.result
+        if result is None:
+            del self._taken[key]
+        else:
+            self._taken[key] = result
+
+    def drop(self, key: MessageKey, taken: Taken) -> None:
+        if self._taken.get(key) is taken:
+            del self._taken[key]
+
+    async def recall(
+        self, store: VersionedTaskStore, owner: str, context_id: str, context: ServerCallContext
+    ) -> None:
+        """Learns the messages of a context's newest tasks from a store that outlives processes."""
+        key = (owner, context_id)
+        asking = self._recalled.get(key)
+        if asking is None:
+            asking = asyncio.create_task(self._learn(store, owner, context_id, context))
+            self._recalled[key] = asking
+            if len(self._recalled) > self._most:
+                self._recalled.popitem(last=False)
+        try:
+            await asyncio.shield(asking)
+        except Exception:
+            self._recalled.pop(key, None)
+            raise
+
+    async def _learn(
+        self, store: VersionedTaskStore, owner: str, context_id: str, context: ServerCallContext
+    ) -> None:
+        request = ListTasksRequest(context_id=context_id, page_size=_NEWEST_TASKS)
+        for task in (await store.list(request, context)).tasks:
+            for message in task.history:
+                key = (owner, task.context_id, message.message_id)
+                if message.role == Role.ROLE_USER and key not in self._taken:
+                    self.note(key, task.id)

@@ -1,0 +1,149 @@
+import asyncio
+from collections.abc import AsyncGenerator
+
+import pytest
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.events import EventQueue
+from a2a.server.tasks import TaskUpdater
+from a2a.types import Task
+from a2a.utils.errors import TaskNotCancelableError, UnsupportedOperationError
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events import Event
+
+from tests.acts import Held, asks_back
+from tests.agents import said
+from tests.handling import (
+    IMMEDIATELY,
+    Acting,
+    ask,
+    asking,
+    call,
+    cancel,
+    handler_of,
+    look_up,
+    shape_of,
+    state_of,
+    within,
+)
+from tests.serving import request_of
+
+
+async def test_cancel_stops_the_agent_closes_the_text_and_ends_the_task_once() -> None:
+    """F3"""
+    held = Held()
+    handler = handler_of(held.act)
+    sibling = asking(handler, "sibling", context_id="d")
+    events: list[str] = []
+
+    async def read() -> None:
+        request = request_of("one", context_id="c")
+        async for event in handler.on_message_send_stream(request, call()):
+            events.append(shape_of(event))
+            if isinstance(event, Task):
+                task_ids.append(event.id)
+
+    task_ids: list[str] = []
+    reader = asyncio.create_task(read())
+    await held.has_begun("one", "sibling")
+    assert state_of(await cancel(handler, task_ids[0])) == "CANCELED"
+    await asyncio.wait_for(reader, 5)
+    assert events[-2:] == ["end", "CANCELED"]
+    assert events.count("CANCELED") == 1
+    assert held.stopped == ["one"]
+    with pytest.raises(TaskNotCancelableError):
+        await cancel(handler, task_ids[0])
+    held.go.set()
+    assert state_of(await sibling) == "COMPLETED"
+
+
+async def test_a_caller_that_leaves_while_it_cancels_does_not_leave_its_task_at_work() -> None:
+    """F3, E1"""
+    begun, canceled, go = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def slow_to_stop(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        try:
+            begun.set()
+            await asyncio.Event().wait()
+            yield said(agent, ctx, "never")
+        finally:
+            canceled.set()
+            await go.wait()
+
+    handler = handler_of(slow_to_stop)
+    task = await ask(handler, "one", context_id="c", message_id="m", configuration=IMMEDIATELY)
+    waiting = asking(handler, "one", context_id="c", message_id="m")
+    await within(5, begun.wait())
+    caller = asyncio.create_task(cancel(handler, task.id))
+    await within(5, canceled.wait())
+    caller.cancel()
+    await asyncio.wait({caller})
+    with pytest.raises(TaskNotCancelableError):
+        await cancel(handler, task.id)
+    go.set()
+    assert state_of(await within(5, waiting)) == "CANCELED"
+
+
+async def test_a_parked_task_can_be_canceled_and_then_takes_no_message() -> None:
+    """F3"""
+    handler = handler_of(asks_back)
+    task = await ask(handler, "start")
+    assert state_of(task) == "INPUT_REQUIRED"
+    assert state_of(await cancel(handler, task.id)) == "CANCELED"
+    with pytest.raises(UnsupportedOperationError):
+        await ask(handler, "done", task_id=task.id)
+
+
+class Stubborn(AgentExecutor):
+    """Ignores its cancellation and says that all went well."""
+
+    def __init__(self) -> None:
+        self.began = asyncio.Event()
+        self.go = asyncio.Event()
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        updater = TaskUpdater(event_queue, context.task_id or "", context.context_id or "")
+        await updater.start_work()
+        self.began.set()
+        while not self.go.is_set():
+            try:
+                await self.go.wait()
+            except asyncio.CancelledError:
+                await updater.complete()
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_an_executor_that_ignores_its_cancellation_ends_canceled_and_blocks_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """F3"""
+    monkeypatch.setattr("aion_adk.tasks.registry.SECONDS_TO_STOP", 0.05)
+    executor = Stubborn()
+    handler = handler_of(executor)
+    task = await ask(handler, "one", context_id="c", configuration=IMMEDIATELY)
+    await executor.began.wait()
+    assert state_of(await cancel(handler, task.id)) == "CANCELED"
+    executor.began.clear()
+    following = asking(handler, "two", context_id="c")
+    await asyncio.wait_for(executor.began.wait(), 5)
+    executor.go.set()
+    assert state_of(await following) == "FAILED"
+    assert state_of(await look_up(handler, task.id)) == "CANCELED"
+
+
+async def stubborn(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+    yield said(agent, ctx, "a", partial=True)
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        yield said(agent, ctx, "I go on")
+
+
+async def test_an_agent_that_answers_its_cancellation_is_not_heard() -> None:
+    """F3"""
+    handler = handler_of(stubborn)
+    task = await ask(handler, "one", context_id="c", configuration=IMMEDIATELY)
+    canceled = await cancel(handler, task.id)
+    assert state_of(canceled) == "CANCELED"
+    assert "I go on" not in str(canceled)
