@@ -186,7 +186,7 @@ def _to_message(content: MessageContent) -> Message:
         case Message():
             return content
         case types.Content():
-            return agent_message(reply_parts(content), message_id=new_id())
+            return agent_message(reply_parts(content))
         case str() | Part() | types.Part():
             items = [content]
         case _:
@@ -201,7 +201,7 @@ def _to_message(content: MessageContent) -> Message:
             case _:
                 part = to_a2a_part(item)
                 parts += [part] if part else []
-    return agent_message(parts, message_id=new_id())
+    return agent_message(parts)
 
 
 async def _async_iterable(chunks: Iterable[str] | AsyncIterable[str]) -> AsyncIterable[str]:

@@ -13,7 +13,7 @@ from google.genai import types
 
 from aion_adk.context.inbox import INBOX_ATTRIBUTE, A2AInbox
 from aion_adk.context.outbox import OUTBOX_KEY, A2AOutbox, to_outbox
-from aion_adk.context.turn import TURN_ATTRIBUTE, current_turn, turn_of
+from aion_adk.context.turn import TURN_ATTRIBUTE, Turn, current_turn, turn_of
 from aion_adk.protocol.from_genai import genai_parts, reply_parts
 from aion_adk.protocol.to_genai import to_genai_part
 
@@ -49,7 +49,7 @@ class A2ABridgePlugin(BasePlugin):
         self, *, invocation_context: InvocationContext, event: Event
     ) -> Event | None:
         # The event is changed in place: ADK skips the plugins after one that returns an event.
-        turn = turn_of(invocation_context)
+        turn: Turn | None = getattr(invocation_context, TURN_ATTRIBUTE, None)
         outbox = _take_outbox(event)
         if turn and outbox:
             turn.outbox = outbox

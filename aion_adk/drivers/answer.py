@@ -11,7 +11,6 @@ from google.genai import types
 from aion_adk.context.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.drivers.inputs import is_streaming
 from aion_adk.protocol.from_genai import agent_message, data_part, to_a2a_part
-from aion_adk.protocol.stamp import new_id
 from aion_adk.protocol.to_genai import to_genai_part
 
 Result = (
@@ -103,7 +102,7 @@ class DriverAnswer:
             for part in self._parts
         ):
             kept = [part if isinstance(part, Part) else to_a2a_part(part) for part in self._parts]
-            message = agent_message([part for part in kept if part], message_id=new_id())
+            message = agent_message([part for part in kept if part])
             outbox = A2AOutbox(message=message)
         shown = [to_genai_part(part) if isinstance(part, Part) else part for part in self._parts]
         parts = [part for part in shown if part]

@@ -19,7 +19,6 @@ from aion_adk.protocol.from_genai import (
     working_update,
 )
 from aion_adk.protocol.parts import ADK_ACTIONS, ADK_FINISH_REASON, ADK_USAGE, STATE_DELTA
-from aion_adk.protocol.stamp import new_id
 from aion_adk.protocol.structs import to_struct
 
 TOOL_ACTIVITY = "https://docs.aion.to/a2a/extensions/tool-activity/v1"
@@ -44,7 +43,6 @@ class Activity:
     """Turns the events of one run into WORKING messages; none of them is part of the reply."""
 
     def __init__(self, *, tools: bool, thoughts: bool) -> None:
-        self.shown = tools or thoughts
         self._tools = tools
         self._thoughts = thoughts
         self._long_running: set[str] = set()
@@ -59,7 +57,7 @@ class Activity:
         return to_struct(known) if self._tools and known else None
 
     def on_event(self, event: Event) -> list[TurnOutput]:
-        if not self.shown or event.author == "user":
+        if event.author == "user":
             return []
         author, branch = section_of(event)
         section = (author, f"{branch}#thought")
@@ -89,7 +87,7 @@ class Activity:
             shown = [data_part(state, adk_type=STATE_DELTA)]
         if not shown:
             return None
-        message = agent_message(shown, message_id=new_id())
+        message = agent_message(shown)
         message.metadata.update({"adk_author": event.author})
         if state:
             message.metadata.MergeFrom(to_struct({ADK_ACTIONS: {"stateDelta": state}}))

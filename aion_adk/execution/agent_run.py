@@ -78,14 +78,13 @@ class AgentRun:
         self._context = context
         self._caller = caller_of(context, user_id=options.user_id)
         self._stamp = handler.stamp if handler else options.stamps.of(context)
-        self._activity = Activity(
-            tools=options.tool_activity or TOOL_ACTIVITY in wanted,
-            thoughts=options.thoughts or THOUGHTS in wanted,
-        )
+        tools = options.tool_activity or TOOL_ACTIVITY in wanted
+        thoughts = options.thoughts or THOUGHTS in wanted
+        self._activity = Activity(tools=tools, thoughts=thoughts) if tools or thoughts else None
         self._content = AgentContent()
         self._pending = PendingCalls()
         self._failed_nodes: dict[str, Event] = {}
-        self._task = (handler and handler.task) or self._task_at_work()
+        self._task = self._task_at_work()
         self._publisher = Publisher(
             queue,
             self._stamp,
@@ -120,7 +119,7 @@ class AgentRun:
         timeout = self._options.run_timeout
         token = current_turn.set(self._turn)
         try:
-            with contained_exits(where=lambda: current_turn.get() is not None):
+            with contained_exits():
                 agent = asyncio.create_task(self._run_agent(content))
         finally:
             current_turn.reset(token)
@@ -146,7 +145,7 @@ class AgentRun:
     async def conclude(self, outcome: Outcome) -> None:
         await self._outgoing.close()
         await self._publisher.end_sections()
-        if usage := self._activity.usage_metadata:
+        if self._activity and (usage := self._activity.usage_metadata):
             usage.MergeFrom(outcome.metadata or Struct())
             outcome.metadata = usage
         await self._publisher.conclude(outcome)
@@ -159,7 +158,8 @@ class AgentRun:
             # ADK takes answers in portions: those of one agent at a time.
             steps = resume_messages(responses, await events_of(self._runner, self._caller))
         for step in steps:
-            self._pending.on_responses(_responses_in(step))
+            if responses:
+                self._pending.on_responses(_responses_in(step))
             await self._run_step(step)
 
     async def _run_step(self, content: types.Content) -> None:
@@ -187,12 +187,14 @@ class AgentRun:
         outgoing = self._content.on_event(event)
         if not event.partial:
             self._pending.on_event(event)
-        if self._activity.shown:
+        if self._activity:
             outgoing += self._activity.on_event(event)
-        turn = self._turn
-        if self._options.native_content == "buffer" and is_final(event):
-            message = agent_message(final_parts(event), message_id=new_id())
-            turn.buffer.append(turn.own(message))
+        if (
+            self._options.native_content == "buffer"
+            and is_final(event)
+            and (parts := final_parts(event))
+        ):
+            self._turn.buffer.append(self._turn.own(agent_message(parts)))
         await self._outgoing.send(*outgoing)
         for filename, version in event.actions.artifact_delta.items():
             artifact = await saved_file(
@@ -232,7 +234,7 @@ class AgentRun:
         if not turn.buffer and outbox is None and not self._pending.calls:
             fallback = await self._fallback()
         patched = outbox is not None and outbox.task is not None and bool(outbox.task.artifacts)
-        beside_artifacts = self._publisher.has_artifacts or patched
+        beside_artifacts = bool(self._publisher.artifact_ids) or patched
         return compile_outcome(
             buffer=turn.buffer,
             outbox=outbox,

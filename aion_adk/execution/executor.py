@@ -5,6 +5,7 @@ import copy
 import logging
 import warnings
 from typing import Unpack
+from weakref import WeakKeyDictionary
 
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
@@ -29,7 +30,8 @@ from aion_adk.execution.pauses.questions import prompt_message
 from aion_adk.execution.publisher import TaskQueue
 from aion_adk.execution.telemetry import observed_run
 from aion_adk.protocol.from_genai import text_message
-from aion_adk.protocol.stamp import Stamps, new_id
+from aion_adk.protocol.stamp import Stamps
+from aion_adk.protocol.task_state import PAUSED_STATES
 from aion_adk.protocol.to_genai import to_content
 
 logger = logging.getLogger(__name__)
@@ -48,10 +50,13 @@ class ADKAgentExecutor(AgentExecutor):
         self._options = RunOptions(**options)
         self._run_config = _prepared_config(self._options.run_config)
         self.stamps: Stamps = self._options.stamps
+        self._checked: WeakKeyDictionary[RequestContext, types.Content | OpenCalls] = (
+            WeakKeyDictionary()
+        )
 
     def check(self, context: RequestContext) -> None:
         """Refuses a message that no agent could read, before there is any task."""
-        _request_of(context)
+        self._checked[context] = _request_of(context)
 
     def answers_with_task(self, context: RequestContext) -> bool:
         configuration = context.configuration
@@ -60,7 +65,7 @@ class ADKAgentExecutor(AgentExecutor):
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         try:
-            request = _request_of(context)
+            request = self._checked.pop(context, None) or _request_of(context)
             run = AgentRun(self.runner, self._options, self._run_config, context, event_queue)
         except A2AError:
             raise
@@ -119,7 +124,7 @@ def _failure(error: Exception, context: RequestContext) -> Outcome:
     else:
         what = "took too long" if isinstance(error, RunTimeout) else "could not be completed"
         text = f"The request {what}. Error id: {_log(error, context)}"
-    return Outcome(state=state, messages=[text_message(text, message_id=new_id())])
+    return Outcome(state=state, messages=[text_message(text)])
 
 
 def _log(error: Exception, context: RequestContext) -> str:
@@ -134,8 +139,12 @@ def _request_of(context: RequestContext) -> types.Content | OpenCalls:
     if message is None:
         raise InvalidParamsError("The request has no message.")
     content = to_content(message, plain_text=context.get_user_input())
-    open_calls = open_calls_of(context.current_task, before=message)
-    if open_calls.unanswered:
+    task = context.current_task
+    if task and task.status.state in PAUSED_STATES:
+        open_calls = open_calls_of(task, before=message)
+    else:
+        open_calls = None
+    if open_calls and open_calls.unanswered:
         open_calls.add_answers(message)
         return open_calls if open_calls.unanswered else open_calls.content
     if any(part.function_response for part in content.parts or []):

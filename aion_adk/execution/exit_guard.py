@@ -5,13 +5,16 @@ branches and nodes in tasks of its own.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, cast
 
 from aion_adk.errors import BridgeError
 
 Coro = Coroutine[Any, Any, Any]
+
+_contained_here: ContextVar[bool] = ContextVar("aion_adk_contained", default=False)
 
 
 class AgentExit(BridgeError):
@@ -19,16 +22,15 @@ class AgentExit(BridgeError):
 
 
 class _ContainingTaskFactory:
-    """In a task that it makes where `applies` is true, an exit becomes an `AgentExit`.
+    """In a task that is made inside the guard, an exit becomes an `AgentExit`.
 
     It leaves the loop with the last block and the last of these tasks that keeps it there.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, applies: Callable[[], bool]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         # typeshed's protocol is generic in the result; a factory passes it through unseen.
         self._before = cast(Any, loop.get_task_factory())
         self._loop = loop
-        self._applies = applies
         self._users = 0
         loop.set_task_factory(cast(Any, self))
 
@@ -36,7 +38,7 @@ class _ContainingTaskFactory:
         self, loop: asyncio.AbstractEventLoop, coro: Coro, **options: Any
     ) -> "asyncio.Task[Any]":
         make = self._before or _plain_task
-        if not self._applies():
+        if not _contained_here.get():
             return make(loop, coro, **options)
         task = make(loop, _contained(coro), **options)
         self.add_user()
@@ -59,19 +61,18 @@ class _ContainingTaskFactory:
 
 
 @contextmanager
-def contained_exits(*, where: Callable[[], bool]) -> Generator[None, None, None]:
-    """Tasks that the running loop makes where `where` is true cannot stop it.
-
-    This holds inside the block, and for as long as such a task is running.
-    """
+def contained_exits() -> Generator[None, None, None]:
+    """Tasks that are made inside the block, and by those tasks, cannot stop the running loop."""
     loop = asyncio.get_running_loop()
     factory: object = loop.get_task_factory()
     if not isinstance(factory, _ContainingTaskFactory):
-        factory = _ContainingTaskFactory(loop, where)
+        factory = _ContainingTaskFactory(loop)
     factory.add_user()
+    token = _contained_here.set(True)
     try:
         yield
     finally:
+        _contained_here.reset(token)
         factory.remove_user()
 
 

@@ -53,9 +53,10 @@ class AgentContent:
                 return []
             self._unconfirmed.setdefault(section, []).append(text)
             return [TextDelta(section, text)]
-        if reply_parts(event.content):
+        parts = reply_parts(event.content)
+        if parts:
             self._unconfirmed.pop(section, None)
-        if is_final(event):
+        if is_final(event) and (parts or event.output not in (None, "")):
             self._final = event
         return [DeltaEnd(section)] if event.content and event.content.parts else []
 
@@ -85,10 +86,8 @@ def text_of(content: types.Content | None) -> str:
 
 
 def is_final(event: Event) -> bool:
-    """Whether the event is a final response that has something to say."""
-    if event.partial or event.author == "user" or not event.is_final_response():
-        return False
-    return bool(reply_parts(event.content)) or event.output not in (None, "")
+    """Whether the event is a final response of an agent, which may still be empty."""
+    return not event.partial and event.author != "user" and event.is_final_response()
 
 
 def final_parts(event: Event) -> list[Part]:
@@ -128,9 +127,9 @@ def compile_outcome(
         outcome.direct = False
     outcome.messages = [message for message in outcome.messages if message.parts]
     if pending and pending.calls and outcome.state not in _GIVEN_UP_STATES:
-        outcome.state = paused_state(pending.calls)
+        outcome.state = paused_state(pending.calls.values())
         parts = [] if buffer or outbox else pending.parts
-        outcome.messages.append(prompt_message(pending.calls, parts=parts))
+        outcome.messages.append(prompt_message(list(pending.calls.values()), parts=parts))
         outcome.direct = False
     if as_artifact and outcome.messages and outcome.state == TaskState.TASK_STATE_COMPLETED:
         outcome.artifacts.append(_reply_artifact(outcome.messages))

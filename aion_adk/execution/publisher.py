@@ -39,10 +39,13 @@ class TaskQueue(Protocol):
     stamp: Stamp
     streaming: bool
 
-    @property
-    def task(self) -> Task | None: ...
+    async def show_text(self, update: TaskArtifactUpdateEvent) -> None:
+        """Shows an update of text in flight: the first chunk of a section, or its end."""
+        ...
 
-    async def add_text(self, artifact_id: str, chunk: str) -> bool: ...
+    async def add_text(self, artifact_id: str, chunk: str) -> bool:
+        """Shows one more chunk of an open section; False if no such section is open."""
+        ...
 
 
 class DeltaSections:
@@ -118,14 +121,10 @@ class Publisher:
         self._task_queue = queue if isinstance(queue, TaskQueue) else None
         self._stamp = stamp
         self._sections = DeltaSections(task_id=stamp.task_id, context_id=stamp.context_id)
-        self._artifact_ids = set(artifact_ids)
+        self.artifact_ids = set(artifact_ids)
         self._shows_text_in_flight = shows_text_in_flight
         self._held: Task | None = None
         self.deltas = 0
-
-    @property
-    def has_artifacts(self) -> bool:
-        return bool(self._artifact_ids)
 
     async def announce(self, task: Task | None, *, hold: bool) -> None:
         """The first event in a handler that leaves it to the executor: the new task, or WORKING
@@ -154,7 +153,7 @@ class Publisher:
                     await self._publish_text(item)
             case DeltaEnd():
                 if update := self._sections.end(item.key):
-                    await self._send(update)
+                    await self._show_text(update)
             case TaskStatusUpdateEvent(status=status):
                 message = status.message if status.HasField("message") else None
                 metadata = item.metadata if item.HasField("metadata") else None
@@ -166,12 +165,13 @@ class Publisher:
 
     async def end_sections(self) -> None:
         for update in self._sections.end_all():
-            await self._send(update)
+            await self._show_text(update)
 
     async def conclude(self, outcome: Outcome) -> None:
         """Earlier messages, artifacts, and the one status that ends the turn; or a bare Message."""
         alone = len(outcome.messages) == 1 and not outcome.artifacts and outcome.metadata is None
-        if outcome.direct and alone and self._may_answer_directly:
+        # A handler that has announced the task makes a bare Message its last status.
+        if outcome.direct and alone and (self._task_queue or self._held):
             await self._queue.enqueue_event(self._stamp.direct_message(outcome.messages[0]))
             return
         for message in outcome.messages[:-1]:
@@ -181,20 +181,19 @@ class Publisher:
         final = outcome.messages[-1] if outcome.messages else None
         await self._publish_status(outcome.state, message=final, metadata=outcome.metadata)
 
-    @property
-    def _may_answer_directly(self) -> bool:
-        """Whether no caller knows of a task yet."""
-        if self._task_queue:
-            return self._task_queue.task is None
-        return self._held is not None
-
     async def _publish_text(self, delta: TextDelta) -> None:
         artifact_id = self._sections.open_id(delta.key)
         if artifact_id and self._task_queue:
             # The readers of a section that has begun need no event for each chunk.
             await self._task_queue.add_text(artifact_id, delta.text)
         else:
-            await self._send(self._sections.text(delta))
+            await self._show_text(self._sections.text(delta))
+
+    async def _show_text(self, update: TaskArtifactUpdateEvent) -> None:
+        if self._task_queue:
+            await self._task_queue.show_text(update)
+        else:
+            await self._send(update)
 
     async def _send(self, event: Event) -> None:
         await self.release()
@@ -211,8 +210,8 @@ class Publisher:
     ) -> None:
         stamped = self._stamp.artifact(artifact)
         # a2a-sdk rejects append=True before the artifact exists
-        append = append and stamped.artifact_id in self._artifact_ids
-        self._artifact_ids.add(stamped.artifact_id)
+        append = append and stamped.artifact_id in self.artifact_ids
+        self.artifact_ids.add(stamped.artifact_id)
         update = self._stamp.artifact_update(stamped, append=append, last_chunk=last_chunk)
         await self._send(update)
 

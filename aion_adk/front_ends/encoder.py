@@ -13,6 +13,7 @@ from a2a.utils.errors import A2AError
 from aion_adk.errors import log_failure
 from aion_adk.front_ends.narration import Narration
 from aion_adk.front_ends.turn_events import TurnEvent
+from aion_adk.protocol.json_codec import frame
 from aion_adk.protocol.structs import to_plain
 from aion_adk.protocol.to_genai import mime_type_of
 
@@ -22,21 +23,6 @@ Encoded = dict[str, Any]
 
 
 _encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_UNICODE_LINE_ENDS = (("\x85", "\\u0085"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029"))
-
-
-def on_one_line(text: str) -> str:
-    """The same JSON without Unicode's own line ends, at which some clients split an event."""
-    if text.isascii():
-        return text
-    for character, escape in _UNICODE_LINE_ENDS:
-        text = text.replace(character, escape)
-    return text
-
-
-def frame(data: str, *, event: str = "") -> str:
-    name = f"event: {event}\n" if event else ""
-    return f"{name}data: {on_one_line(data)}\n\n"
 
 
 def json_frame(data: Mapping[str, Any], *, event: str = "") -> str:

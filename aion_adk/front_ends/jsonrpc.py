@@ -22,9 +22,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from aion_adk.front_ends.encoder import frame
 from aion_adk.front_ends.sse import EventStream
-from aion_adk.protocol.json_codec import to_json
+from aion_adk.protocol.json_codec import frame, to_json
 from aion_adk.tasks.guarded_handler import GuardedHandler
 from aion_adk.tasks.readers import Reader
 

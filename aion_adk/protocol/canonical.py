@@ -95,6 +95,9 @@ def _declared_type(message: Message) -> str:
 
 def _type_of_parts(message: Message) -> CanonicalType:
     """The type by parts and role, which do not show whether the message is a chunk."""
+    if message.parts and all(part.text and not part.HasField("metadata") for part in message.parts):
+        user = message.role == Role.ROLE_USER
+        return CanonicalType.TEXT_CONTENT if user else CanonicalType.TEXT_END
     if has_data(message, FUNCTION_RESPONSE, or_key=TOOL_RESULTS):
         return CanonicalType.TOOL_CALL_RESULT
     if has_data(message, FUNCTION_CALL, or_key=TOOL_CALLS):

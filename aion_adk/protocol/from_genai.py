@@ -15,6 +15,7 @@ from aion_adk.protocol.parts import (
     FUNCTION_CALL,
     FUNCTION_RESPONSE,
 )
+from aion_adk.protocol.stamp import new_id
 from aion_adk.protocol.structs import to_struct, to_value
 
 MESSAGE_ID = "a2a_message_id"
@@ -71,12 +72,13 @@ def thought_part(part: types.Part) -> Part:
     return Part(text=part.text or "", metadata=to_struct(metadata))
 
 
-def agent_message(parts: list[Part], *, message_id: str) -> Message:
-    return Message(message_id=message_id, role=Role.ROLE_AGENT, parts=parts)
+def agent_message(parts: list[Part], *, message_id: str = "") -> Message:
+    """A message of the agent, with a new id if none is given."""
+    return Message(message_id=message_id or new_id(), role=Role.ROLE_AGENT, parts=parts)
 
 
-def text_message(text: str, *, message_id: str) -> Message:
-    return agent_message([Part(text=text)], message_id=message_id)
+def text_message(text: str) -> Message:
+    return agent_message([Part(text=text)])
 
 
 def working_update(

@@ -1,4 +1,7 @@
-"""A2A events as JSON; the chunks of streamed text are written without protobuf's conversion."""
+"""A2A events as JSON, and JSON as server-sent events.
+
+The chunks of streamed text are written without protobuf's conversion.
+"""
 
 import json
 from json.encoder import encode_basestring as _quoted
@@ -8,6 +11,7 @@ from google.protobuf.json_format import MessageToDict
 
 WireEvent = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 
+_UNICODE_LINE_ENDS = (("\x85", "\\u0085"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029"))
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -22,6 +26,20 @@ def to_json(event: WireEvent) -> str:
             return f'{{"task":{_encode(MessageToDict(event))}}}'
         case Message():
             return f'{{"message":{_encode(MessageToDict(event))}}}'
+
+
+def on_one_line(text: str) -> str:
+    """The same JSON without Unicode's own line ends, at which some clients split an event."""
+    if text.isascii():
+        return text
+    for character, escape in _UNICODE_LINE_ENDS:
+        text = text.replace(character, escape)
+    return text
+
+
+def frame(data: str, *, event: str = "") -> str:
+    name = f"event: {event}\n" if event else ""
+    return f"{name}data: {on_one_line(data)}\n\n"
 
 
 def _text_chunk(update: TaskArtifactUpdateEvent) -> str | None:

@@ -179,10 +179,10 @@ class Stamp:
             context_id=self.context_id,
             status=TaskStatus(state=TaskState.TASK_STATE_WORKING, timestamp=now()),
         )
-        join_history(task, message)
         self._stamp_metadata(task)
         if self.for_adk_client:
             task.metadata[ADK_EXTENSION] = True
+        join_history(task, message)
         return task
 
     def _stamp_metadata(self, target: Message | Task | TaskStatusUpdateEvent) -> None:

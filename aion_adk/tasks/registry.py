@@ -290,6 +290,7 @@ class RunRegistry:
             await run.enqueue_event(working)
         elif executor.answers_with_task(run.context):
             await run.announce()
+            run.context.current_task = run.task
 
     async def _drain(self) -> None:
         self.followers.close()

@@ -13,7 +13,7 @@ from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError
 from aion_adk.errors import log_failure
 from aion_adk.protocol.from_genai import text_message
 from aion_adk.protocol.parts import is_transitory
-from aion_adk.protocol.stamp import Stamp, join_history, new_id
+from aion_adk.protocol.stamp import Stamp, join_history
 from aion_adk.protocol.task_state import (
     SETTLED_STATES,
     TERMINAL_STATES,
@@ -147,8 +147,7 @@ class LiveTask:
             self.readers.show(copy.deepcopy(task) if whole else event)
         if state is not None:
             self.answer(copy.deepcopy(task))
-        if state in TERMINAL_STATES:
-            self.end()
+        self.over = self.over or state in TERMINAL_STATES
         return True
 
     async def _save(self, task: Task) -> bool:
@@ -220,13 +219,18 @@ class TaskRun(EventQueue):
         elif isinstance(event, TaskArtifactUpdateEvent) and is_transitory(
             event.artifact.artifact_id
         ):
-            await self.announce()
-            await self.live.readers.show_text(event)
+            await self.show_text(event)
         else:
             await self._publish(event)
 
+    async def show_text(self, update: TaskArtifactUpdateEvent) -> None:
+        """Shows an update of text in flight: the first chunk of a section, or its end."""
+        if not self.live.over:
+            await self.announce()
+            await self.live.readers.show_text(update)
+
     async def add_text(self, artifact_id: str, chunk: str) -> bool:
-        """Adds a chunk to a section of streamed text; False if the section is not open."""
+        """Shows one more chunk of an open section; False if no such section is open."""
         return self.live.over or await self.live.readers.add_text(artifact_id, chunk)
 
     def require_result(self) -> None:
@@ -263,14 +267,14 @@ class TaskRun(EventQueue):
             self.live.answer(error)
             self.live.end()
             return
-        message = text_message(str(error), message_id=new_id()) if error else None
+        message = text_message(str(error)) if error else None
         await self._apply(self.stamp.status_update(state, message=message))
 
     def _release(self) -> None:
         """Nothing more is expected of the executor."""
         if not self.released.done():
             self.released.set_result(None)
-        if self._ending is None or self.live.over:
+        if self._ending is None and not self.live.over:
             self.live.end()
 
     async def _publish(self, event: TaskEvent) -> None:

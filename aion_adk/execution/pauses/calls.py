@@ -30,34 +30,30 @@ class PendingCalls:
     """The long-running calls of one turn that are not answered yet."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, types.FunctionCall] = {}
+        self.calls: dict[str, types.FunctionCall] = {}
         self._parts_beside_calls: dict[tuple[str, str | None], list[Part]] = {}
         self.parts: list[Part] = []
         """What the agent wrote beside the pending calls and after them."""
 
-    @property
-    def calls(self) -> list[types.FunctionCall]:
-        return list(self._calls.values())
-
     def on_event(self, event: Event) -> None:
-        if event.partial:
+        calls = event.get_function_calls()
+        if event.partial or not (calls or self.calls):
             return
         agent = (event.author, event.branch)
         parts = reply_parts(event.content)
-        calls = event.get_function_calls()
         long_running = [call for call in calls if call.id in (event.long_running_tool_ids or ())]
         if long_running:
             # A confirmation is an event of its own, after the text and the call that it is about.
             parts = parts or self._parts_beside_calls.pop(agent, [])
         elif calls:
             self._parts_beside_calls[agent] = parts
-        self._calls.update({call.id: call for call in long_running if call.id})
-        if self._calls and event.author != "user":
+        self.calls.update({call.id: call for call in long_running if call.id})
+        if self.calls and event.author != "user":
             self.parts += parts
 
     def on_responses(self, responses: Iterable[types.FunctionResponse]) -> None:
         for response in responses:
-            self._calls.pop(response.id or "", None)
+            self.calls.pop(response.id or "", None)
 
 
 def paused_state(calls: Iterable[types.FunctionCall]) -> TaskState:

@@ -18,7 +18,6 @@ from aion_adk.execution.pauses.calls import (
 )
 from aion_adk.protocol.from_genai import agent_message
 from aion_adk.protocol.parts import PROMPT
-from aion_adk.protocol.stamp import new_id
 from aion_adk.protocol.structs import object_of, to_struct
 
 # How ADK's own hint begins; it goes on about FunctionResponse and ToolConfirmation.
@@ -41,7 +40,7 @@ def prompt_message(
         lines = [f"- {call.id}: {question(call)} {how_to_answer(call)}" for call in calls]
         lines.insert(0, "Several answers are needed, each by its id:")
     prompt = Part(text="\n".join([*remarks, *lines]), metadata=to_struct({PROMPT: True}))
-    return agent_message([*parts, prompt, *map(pending_call_part, calls)], message_id=new_id())
+    return agent_message([*parts, prompt, *map(pending_call_part, calls)])
 
 
 def question(call: types.FunctionCall) -> str:
