@@ -64,3 +64,8 @@ def log_failure(logger: logging.Logger, what: str, error: BaseException) -> str:
     error_id = str(uuid.uuid4())
     logger.error("%s, error id %s: %s", what, error_id, error, exc_info=error)
     return error_id
+
+
+def internal_error_text(logger: logging.Logger, what: str, error: BaseException) -> str:
+    """Logs the failure and returns what a caller is told of it."""
+    return f"Internal error. Error id: {log_failure(logger, what, error)}"

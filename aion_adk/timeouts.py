@@ -4,6 +4,9 @@ What is outside waits longer than what is inside. Otherwise it would give up on 
 still cleaning up, and what that part has left to say would be lost.
 """
 
+import asyncio
+from typing import Any
+
 SECONDS_TO_END_PROCESS = 2.0
 """A process that a driver started gets from SIGTERM to SIGKILL."""
 
@@ -18,3 +21,19 @@ SECONDS_TO_END_RUN = 6.0
 
 SECONDS_TO_END_STREAMS = 10.0
 """After the grace period, the web server waits for the runs to end and for their last events."""
+
+SECONDS_TO_END_POSTS = 5.0
+"""When all runs have ended, webhooks get the posts that wait for them."""
+
+# asyncio keeps only weak references to tasks; one that ignores its cancellation stays here.
+_left_alone: set[asyncio.Task[Any]] = set()
+
+
+async def has_stopped(task: asyncio.Task[Any], *, within: float) -> bool:
+    """Cancels `task` and waits for its end; False if it goes on and is left alone."""
+    task.cancel()
+    await asyncio.wait({task}, timeout=within)
+    if not task.done():
+        _left_alone.add(task)
+        task.add_done_callback(_left_alone.discard)
+    return task.done()

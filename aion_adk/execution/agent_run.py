@@ -17,6 +17,7 @@ from google.adk.runners import Runner
 from google.genai import types
 from google.protobuf.struct_pb2 import Struct
 
+from aion_adk import timeouts
 from aion_adk.context.client_tools import CLIENT_SIDE
 from aion_adk.context.inbox import A2AInbox, without_credentials
 from aion_adk.context.turn import Turn, current_turn
@@ -37,7 +38,6 @@ from aion_adk.execution.publisher import Publisher, TaskQueue, TurnQueue
 from aion_adk.protocol.from_genai import agent_message
 from aion_adk.protocol.stamp import join_history, new_id
 from aion_adk.protocol.structs import to_dict, to_struct
-from aion_adk.timeouts import SECONDS_TO_END_AGENT as SECONDS_TO_STOP
 
 logger = logging.getLogger(__name__)
 
@@ -223,9 +223,7 @@ class AgentRun:
     async def _abort(self, agent: asyncio.Task[None]) -> None:
         """Stops the agent, tools included; one that will not stop is left to itself."""
         self._turn.abort.set()
-        agent.cancel()
-        done, _ = await asyncio.wait({agent}, timeout=SECONDS_TO_STOP)
-        if not done:
+        if not await timeouts.has_stopped(agent, within=timeouts.SECONDS_TO_END_AGENT):
             logger.warning("task %s: the agent does not stop when cancelled", self._task.id)
 
     async def _outcome(self) -> Outcome:

@@ -19,7 +19,14 @@ from google.adk.telemetry.context import TelemetryConfig
 from google.genai import types
 
 from aion_adk.context.plugin import with_bridge
-from aion_adk.errors import BridgeError, TaskFailed, TaskRejected, find_cause, log_failure
+from aion_adk.errors import (
+    BridgeError,
+    TaskFailed,
+    TaskRejected,
+    find_cause,
+    internal_error_text,
+    log_failure,
+)
 from aion_adk.execution.adk_session import caller_of, refuse
 from aion_adk.execution.agent_run import AgentRun, RunTimeout
 from aion_adk.execution.options import RunKeywords, RunOptions
@@ -70,10 +77,11 @@ class ADKAgentExecutor(AgentExecutor):
         except A2AError:
             raise
         except Exception as error:
-            error_id = _log(error, context)
-            raise InternalError(f"Internal error. Error id: {error_id}") from None
+            what = f"task {context.task_id} failed"
+            raise InternalError(internal_error_text(logger, what, error)) from None
         with observed_run(context) as observed:
-            await run.announce(hold=not self.answers_with_task(context))
+            is_new = context.current_task is None
+            await run.announce(hold=is_new and not self.answers_with_task(context))
             try:
                 if isinstance(request, OpenCalls):
                     outcome = still_waiting(request)
@@ -122,15 +130,12 @@ def _failure(error: Exception, context: RequestContext) -> Outcome:
     elif failed := find_cause(error, TaskFailed):
         text = str(failed) or "The task failed."
     else:
-        what = "took too long" if isinstance(error, RunTimeout) else "could not be completed"
-        text = f"The request {what}. Error id: {_log(error, context)}"
+        reason = find_cause(error, BridgeError)
+        what = f"task {context.task_id} failed{f' ({reason})' if reason else ''}"
+        error_id = log_failure(logger, what, error)
+        how = "took too long" if isinstance(error, RunTimeout) else "could not be completed"
+        text = f"The request {how}. Error id: {error_id}"
     return Outcome(state=state, messages=[text_message(text)])
-
-
-def _log(error: Exception, context: RequestContext) -> str:
-    reason = find_cause(error, BridgeError)
-    what = f"task {context.task_id} failed{f' ({reason})' if reason else ''}"
-    return log_failure(logger, what, error)
 
 
 def _request_of(context: RequestContext) -> types.Content | OpenCalls:

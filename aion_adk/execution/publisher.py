@@ -124,12 +124,14 @@ class Publisher:
         self.artifact_ids = set(artifact_ids)
         self._shows_text_in_flight = shows_text_in_flight
         self._held: Task | None = None
+        self._may_be_bare = False
         self.deltas = 0
 
     async def announce(self, task: Task | None, *, hold: bool) -> None:
         """The first event in a handler that leaves it to the executor: the new task, or WORKING
         for a task that goes on. With `hold` it waits for the first thing to publish, so that a
         bare Message can still be the answer."""
+        self._may_be_bare = hold
         if self._task_queue:
             return
         if task is None:
@@ -171,7 +173,7 @@ class Publisher:
         """Earlier messages, artifacts, and the one status that ends the turn; or a bare Message."""
         alone = len(outcome.messages) == 1 and not outcome.artifacts and outcome.metadata is None
         # A handler that has announced the task makes a bare Message its last status.
-        if outcome.direct and alone and (self._task_queue or self._held):
+        if outcome.direct and alone and (self._held or (self._task_queue and self._may_be_bare)):
             await self._queue.enqueue_event(self._stamp.direct_message(outcome.messages[0]))
             return
         for message in outcome.messages[:-1]:
@@ -182,12 +184,11 @@ class Publisher:
         await self._publish_status(outcome.state, message=final, metadata=outcome.metadata)
 
     async def _publish_text(self, delta: TextDelta) -> None:
-        artifact_id = self._sections.open_id(delta.key)
-        if artifact_id and self._task_queue:
-            # The readers of a section that has begun need no event for each chunk.
-            await self._task_queue.add_text(artifact_id, delta.text)
-        else:
-            await self._show_text(self._sections.text(delta))
+        queue, artifact_id = self._task_queue, self._sections.open_id(delta.key)
+        # The readers of a section that has begun need no event for each chunk.
+        if queue and artifact_id and await queue.add_text(artifact_id, delta.text):
+            return
+        await self._show_text(self._sections.text(delta))
 
     async def _show_text(self, update: TaskArtifactUpdateEvent) -> None:
         if self._task_queue:
@@ -216,14 +217,10 @@ class Publisher:
         await self._send(update)
 
 
-class Publishing(Protocol):
-    async def publish(self, item: TurnOutput) -> None: ...
-
-
 class TurnQueue:
     """Hands what a turn sends to its publisher, one after the other, from whichever thread."""
 
-    def __init__(self, publisher: Publishing, *, task_id: str) -> None:
+    def __init__(self, publisher: Publisher, *, task_id: str) -> None:
         self._publisher = publisher
         self._task_id = task_id
         self._waiting: deque[TurnOutput] = deque()

@@ -1,6 +1,7 @@
 """What the server alone decides of everything that leaves: ids, role, time, protected keys."""
 
 import copy
+import logging
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,9 +23,12 @@ from a2a.types import (
 from google.protobuf.struct_pb2 import NULL_VALUE, Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from aion_adk.errors import log_failure
 from aion_adk.protocol.canonical import declare_canonical_type
 from aion_adk.protocol.structs import drop_protected, is_protected, misfits_in, to_struct
 from aion_adk.protocol.task_state import add_to_history
+
+logger = logging.getLogger(__name__)
 
 ADK_EXTENSION = "https://google.github.io/adk-docs/a2a/a2a-extension/"
 """In a task's metadata: the task is written for ADK's own client, `RemoteA2aAgent`.
@@ -91,7 +95,16 @@ class Stamps:
     canonical_types: bool = True
 
     def of(self, context: RequestContext) -> "Stamp":
-        metadata = self.metadata(context) if callable(self.metadata) else self.metadata
+        metadata = self.metadata
+        if callable(metadata):
+            try:
+                metadata = metadata(context)
+            except Exception as error:
+                if context.message is not None:
+                    raise
+                # The server ends a task by itself, which must not fail for want of metadata.
+                log_failure(logger, "server_metadata failed where there is no message", error)
+                metadata = None
         return Stamp(
             task_id=context.task_id or "",
             context_id=context.context_id or "",

@@ -27,7 +27,7 @@ from a2a.types import (
 )
 from a2a.utils.errors import A2AError, ExtensionSupportRequiredError, InternalError
 
-from aion_adk.errors import log_failure
+from aion_adk.errors import internal_error_text
 from aion_adk.tasks.handler import BridgeRequestHandler
 from aion_adk.tasks.readers import Reader
 
@@ -130,5 +130,5 @@ class GuardedHandler(RequestHandler):
         except A2AError:
             raise
         except Exception as error:
-            error_id = log_failure(logger, "request failed", error)
-            raise InternalError(f"Internal error. Error id: {error_id}") from None
+            text = internal_error_text(logger, "request failed", error)
+            raise InternalError(text) from None

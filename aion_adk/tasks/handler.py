@@ -43,7 +43,7 @@ from aion_adk.protocol.stamp import misfits_of
 from aion_adk.protocol.task_state import PAUSED_STATES, TERMINAL_STATES, require_open, state_name
 from aion_adk.tasks.push import PushDelivery
 from aion_adk.tasks.readers import Reader
-from aion_adk.tasks.record import PlainTasks
+from aion_adk.tasks.record import PlainTasks, TaskRecord
 from aion_adk.tasks.registry import RunRegistry
 from aion_adk.tasks.seen_messages import MessageKey, SeenMessages
 from aion_adk.tasks.task_run import TaskRun
@@ -90,6 +90,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
         )
         self._tasks = task_store if versioned else LegacyTaskStoreAdapter(task_store)
         self._push = push
+        self._card = agent_card
         self._durable = durable
         self._seen = SeenMessages(most=remembered_messages)
         self._registry = RunRegistry(
@@ -119,7 +120,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
         answer = await self._run_for(params, context, streaming=True)
         reader = Reader(configuration=params.configuration)
         if isinstance(answer, TaskRun):
-            await answer.live.add_reader(reader)
+            await answer.add_reader(reader)
         else:
             reader.push(answer)
             reader.close()
@@ -135,7 +136,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
     async def on_get_task(self, params: GetTaskRequest, context: ServerCallContext) -> Task | None:
         validate_proto_required_fields(params)
         validate_history_length(params)
-        return apply_history_length(await self._registry.named(params.id, context), params)
+        return apply_history_length(await self._registry.require(params.id, context), params)
 
     async def open_subscription(
         self, params: SubscribeToTaskRequest, context: ServerCallContext
@@ -146,15 +147,15 @@ class BridgeRequestHandler(DefaultRequestHandler):
         follower = Reader(updates_only=True)
         self._registry.followers.add(params.id, follower)
         try:
-            task = await self._registry.named(params.id, context)
+            task = await self._registry.require(params.id, context)
             require_open(task)
         except BaseException:
             await follower.aclose()
             raise
-        if run := self._registry.of(params.id):
+        if run := self._registry.run_of(params.id):
             await follower.aclose()
             reader = Reader()
-            await run.live.add_reader(reader)
+            await run.add_reader(reader)
             return reader
         follower.push_first(task)
         if task.status.state not in PAUSED_STATES:
@@ -172,7 +173,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
         self, params: CancelTaskRequest, context: ServerCallContext
     ) -> Task | None:
         validate_proto_required_fields(params)
-        task = await self._registry.named(params.id, context)
+        task = await self._registry.require(params.id, context)
         if task.status.state in TERMINAL_STATES or task.id in self._canceling:
             raise TaskNotCancelableError(f"Task {task.id} is over: {state_name(task)}.")
         canceling = asyncio.create_task(self._registry.cancel(task, context))
@@ -209,28 +210,33 @@ class BridgeRequestHandler(DefaultRequestHandler):
         """The run this message starts or joins; what it led to if the message is done with."""
         require_admissible(params)
         message = params.message
-        task = await self._task_named_by(message, context)
         await self._check_push_config(params)
+        record = await self._record_named_by(message, context)
         if message.context_id:
-            key = (resolve_user_scope(context), message.context_id, message.message_id)
+            owner = resolve_user_scope(context)
+            key = MessageKey(owner, message.context_id, message.message_id)
             if self._durable:
-                await self._seen.recall(self._tasks, key[0], key[1], context)
+                await self._seen.recall(self._tasks, owner, message.context_id, context)
             if known := await self._known(key, context):
                 return known
-        if task:
-            require_open(task)
-        return self._registry.start(params, context, streaming=streaming)
+        if record and record.task:
+            require_open(record.task)
+        # Nothing was waited for since the task was read, unless the messages were recalled.
+        fresh = None if self._durable else record
+        return self._registry.start(params, context, streaming=streaming, record=fresh)
 
-    async def _task_named_by(self, message: Message, context: ServerCallContext) -> Task | None:
+    async def _record_named_by(
+        self, message: Message, context: ServerCallContext
+    ) -> TaskRecord | None:
         if not message.task_id:
             return None
-        task = await self._registry.named(message.task_id, context)
+        record, task = await self._registry.require_record(message.task_id, context)
         if message.context_id and message.context_id != task.context_id:
             raise InvalidParamsError(
                 f"Context {message.context_id} is not that of task {message.task_id}."
             )
         message.context_id = task.context_id
-        return task
+        return record
 
     async def _known(
         self, key: MessageKey, context: ServerCallContext
@@ -238,7 +244,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
         known = self._seen.get(key)
         if not isinstance(known, str):
             return known
-        if run := self._registry.of(known):
+        if run := self._registry.run_of(known):
             return run
         if task := await self._registry.find(known, context):
             return task
@@ -255,20 +261,18 @@ class BridgeRequestHandler(DefaultRequestHandler):
             if stored := await self._tasks.get(run.task_id, context):
                 return stored.task
             await self._registry.announce(run)
-        # The caller may leave; its run goes on.
-        answer = await asyncio.shield(run.live.first if immediately else run.live.settled)
-        return copy.deepcopy(answer)
+        return await run.answer(immediately=immediately)
 
     async def _check_push_config(self, params: SendMessageRequest) -> None:
         if not params.configuration.HasField("task_push_notification_config"):
             return
-        if not self._push or not self._agent_card.capabilities.push_notifications:
+        if not self._push or not self._card.capabilities.push_notifications:
             raise PushNotificationNotSupportedError("The agent sends no push notifications.")
         if not await self._push.accepts(params.configuration.task_push_notification_config.url):
             raise InvalidParamsError("Push notifications cannot go to this URL.")
 
     def _require_streaming(self) -> None:
-        if not self._agent_card.capabilities.streaming:
+        if not self._card.capabilities.streaming:
             raise UnsupportedOperationError("Streaming is not supported by the agent.")
 
 

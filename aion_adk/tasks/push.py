@@ -15,6 +15,7 @@ from a2a.server.tasks.push_notification_config_store import normalize_push_notif
 from a2a.types import SendMessageRequest, TaskArtifactUpdateEvent, TaskPushNotificationConfig
 from a2a.utils.push_url_validator import validate_push_notification_url
 
+from aion_adk import timeouts
 from aion_adk.protocol.task_state import TERMINAL_STATES, TaskEvent
 
 logger = logging.getLogger(__name__)
@@ -22,7 +23,6 @@ logger = logging.getLogger(__name__)
 MOST_WAITING = 256
 MOST_AT_ONCE = 64
 MOST_WATCHED = 100_000
-SECONDS_TO_CLOSE = 5.0
 
 _RETRIED_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 
@@ -103,7 +103,7 @@ class PushDelivery:
     async def aclose(self) -> None:
         """Gives what waits a moment to leave."""
         if self._workers:
-            _, late = await asyncio.wait(self._workers, timeout=SECONDS_TO_CLOSE)
+            _, late = await asyncio.wait(self._workers, timeout=timeouts.SECONDS_TO_END_POSTS)
             for worker in late:
                 worker.cancel()
         if self._client:

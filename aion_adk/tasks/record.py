@@ -14,20 +14,22 @@ class TaskRecord:
     """A write fails with ConcurrentTaskModificationError when another writer came first."""
 
     def __init__(self, store: VersionedTaskStore, task_id: str, context: ServerCallContext) -> None:
+        self.task_id = task_id
         self._store = store
-        self._task_id = task_id
         self._context = context
+        self.task: Task | None = None
+        """As it was last read."""
         self._version = TaskVersion.MISSING
         self._immediate = isinstance(store, LegacyTaskStoreAdapter) and isinstance(
             store.store, ImmediateTaskStore
         )
 
     async def load(self) -> Task | None:
-        stored = await self._store.get(self._task_id, self._context)
-        if stored is None:
-            return None
-        self._version = stored.version
-        return stored.task
+        stored = await self._store.get(self.task_id, self._context)
+        if stored is not None:
+            self._version = stored.version
+        self.task = stored.task if stored else None
+        return self.task
 
     async def save(self, task: Task) -> None:
         """Writes the task; a cancellation on the way is delivered after it."""

@@ -20,14 +20,15 @@ from a2a.utils.errors import (
 )
 from google.protobuf.struct_pb2 import Struct
 
-from aion_adk.errors import log_failure
+from aion_adk import timeouts
+from aion_adk.errors import internal_error_text
 from aion_adk.protocol.stamp import Stamps
 from aion_adk.protocol.task_state import SETTLED_STATES, require_open
 from aion_adk.tasks.push import PushDelivery
 from aion_adk.tasks.readers import Reader
 from aion_adk.tasks.record import TaskRecord
 from aion_adk.tasks.seen_messages import MessageKey, SeenMessages
-from aion_adk.tasks.task_run import SECONDS_TO_STOP, LiveTask, TaskRun
+from aion_adk.tasks.task_run import TaskRun
 
 logger = logging.getLogger(__name__)
 
@@ -37,12 +38,16 @@ _INTERRUPTED = "The run was interrupted by a restart of the server."
 
 @runtime_checkable
 class TaskExecutor(Protocol):
-    """An executor that leaves its tasks to the handler: to make and announce them, to end them."""
+    """An executor that leaves its tasks to the handler: to make and announce them, to end them.
+
+    `execution/executor` has one.
+    """
 
     stamps: Stamps
 
     def check(self, context: RequestContext) -> None:
-        """Refuses a message that is of no use, by an A2AError, before there is any task."""
+        """Refuses a message that is of no use, by an A2AError. It is called before `execute`, with
+        the same context, and before the message changes anything."""
         ...
 
     def answers_with_task(self, context: RequestContext) -> bool:
@@ -95,35 +100,35 @@ class Followers:
     """Readers of paused tasks, until the next run of their task takes them."""
 
     def __init__(self) -> None:
-        self._task_of: dict[Reader, str] = {}
-        self._of_task: dict[str, set[Reader]] = {}
+        self._task_ids: dict[Reader, str] = {}
+        self._readers: dict[str, set[Reader]] = {}
 
     def add(self, task_id: str, reader: Reader) -> None:
-        self._task_of[reader] = task_id
-        self._of_task.setdefault(task_id, set()).add(reader)
+        self._task_ids[reader] = task_id
+        self._readers.setdefault(task_id, set()).add(reader)
         reader.source = self
 
     def remove(self, reader: Reader) -> None:
-        task_id = self._task_of.pop(reader)
-        self._of_task[task_id].discard(reader)
-        if not self._of_task[task_id]:
-            del self._of_task[task_id]
+        task_id = self._task_ids.pop(reader)
+        self._readers[task_id].discard(reader)
+        if not self._readers[task_id]:
+            del self._readers[task_id]
 
     def hand_to(self, run: TaskRun) -> None:
-        for reader in self._of_task.pop(run.task_id, ()):
-            del self._task_of[reader]
-            run.live.readers.add(reader)
+        for reader in self._readers.pop(run.task_id, ()):
+            del self._task_ids[reader]
+            run.add_follower(reader)
 
     def close(self) -> None:
-        for reader in self._task_of:
+        for reader in self._task_ids:
             reader.close()
 
 
 class RunRegistry:
     """Starts runs, knows them until they end, and finds tasks.
 
-    With `durable`, a stored task that is shown at work without a run here ends FAILED when it is
-    found: the process that ran it is gone.
+    With `durable`, a stored task at work that no run here works on ends FAILED when it is found:
+    the process that ran it is gone.
     """
 
     def __init__(
@@ -147,46 +152,49 @@ class RunRegistry:
         self._final_task = final_task
         self._durable = durable
         self._shutdown_grace = shutdown_grace
-        self._of_task: dict[str, TaskRun] = {}
+        self._runs: dict[str, TaskRun] = {}
         self._in_flight: set[TaskRun] = set()
         self._waiting: set[TaskRun] = set()
         self._order = ArrivalOrder()
         self._closing: asyncio.Task[None] | None = None
 
-    def of(self, task_id: str) -> TaskRun | None:
-        """The run that the task is in, if it is in one."""
-        run = self._of_task.get(task_id)
-        return None if run is None or run.live.over else run
+    def run_of(self, task_id: str) -> TaskRun | None:
+        """The run that works on the task, if there is one."""
+        run = self._runs.get(task_id)
+        return None if run is None or run.over else run
 
     def waits(self, run: TaskRun) -> bool:
         """Whether turns that came before it in its context are not over."""
         return run in self._waiting
 
-    async def named(self, task_id: str, context: ServerCallContext) -> Task:
+    async def require(self, task_id: str, context: ServerCallContext) -> Task:
         """The task that a call names; an error if the caller has none of that id."""
-        task = await self.find(task_id, context)
+        return (await self.require_record(task_id, context))[1]
+
+    async def require_record(
+        self, task_id: str, context: ServerCallContext
+    ) -> tuple[TaskRecord, Task]:
+        record = TaskRecord(self._tasks, task_id, context)
+        task = await self._load(record, context)
         if task is None:
             raise TaskNotFoundError(f"Task {task_id} not found.")
-        return task
+        return record, task
 
     async def find(self, task_id: str, context: ServerCallContext) -> Task | None:
-        stored = await self._tasks.get(task_id, context)
-        if stored is None or not self._durable or self.of(task_id) is not None:
-            return stored.task if stored else None
-        task = stored.task
-        if task.status.state in SETTLED_STATES:
-            return task
-        run = self._parked(task, context)
-        fresh = await run.live.record.load() or task
-        if fresh.status.state in SETTLED_STATES:
-            return fresh
-        run.live.resume(fresh, None)
-        await run.end(TaskState.TASK_STATE_FAILED, InternalError(_INTERRUPTED))
-        return run.task or fresh
+        return await self._load(TaskRecord(self._tasks, task_id, context), context)
 
     def start(
-        self, params: SendMessageRequest, context: ServerCallContext, *, streaming: bool
+        self,
+        params: SendMessageRequest,
+        context: ServerCallContext,
+        *,
+        streaming: bool,
+        record: TaskRecord | None = None,
     ) -> TaskRun:
+        """A new run, which begins when the turns before it in its context are over.
+
+        `record` is that of the task that goes on, if it was read just now.
+        """
         if self._closing:
             raise UnsupportedOperationError(_SHUTTING_DOWN)
         message = params.message
@@ -197,16 +205,17 @@ class RunRegistry:
             task_id=message.task_id or None,
             context_id=message.context_id or None,
         )
-        run = self._new_run(request, streaming=streaming)
         owner = resolve_user_scope(context)
         context_id = request.context_id or ""
-        key = (owner, context_id, message.message_id)
+        key = MessageKey(owner, context_id, message.message_id)
         place = self._order.take((owner, context_id))
+        waits = not place.reached.done()
+        run = self._new_run(request, record=None if waits else record, streaming=streaming)
         run.work(asyncio.create_task(self._work(run, place, params, follow_up=follow_up)))
-        if not follow_up:
-            self._of_task[run.task_id] = run
-        if not place.reached.done():
+        if waits:
             self._waiting.add(run)
+        if not (follow_up and waits):
+            self._runs[run.task_id] = run
         self._in_flight.add(run)
         self._seen.note(key, run)
         run.released.add_done_callback(lambda _: self._forget(run, key, place))
@@ -215,21 +224,21 @@ class RunRegistry:
     async def announce(self, run: TaskRun) -> None:
         """Shows the task of a turn that waits for others, whose caller does not wait with it."""
         if self._task_executor:
-            self._task_executor.check(run.context)
+            self._task_executor.check(run.request)
         await run.announce()
 
     async def cancel(self, task: Task, context: ServerCallContext) -> Task | None:
         """Ends the task CANCELED, unless it ended before; returns it as it is then."""
-        run = self.of(task.id)
+        run = self.run_of(task.id)
         if run is None:
-            run = self._parked(task, context)
+            run = self._idle_run(task, context)
             self.followers.hand_to(run)
         if run.task is None:
-            run.live.resume(await run.live.record.load() or task, run.context.message)
+            run.resume(await run.load() or task)
         await run.stop(TaskState.TASK_STATE_CANCELED)
         try:
-            async with asyncio.timeout(SECONDS_TO_STOP):
-                await self._executor.cancel(run.context, run)
+            async with asyncio.timeout(timeouts.SECONDS_TO_END_RUN):
+                await self._executor.cancel(run.request, run)
         except Exception:
             logger.exception("task %s: the executor's cancel failed", task.id)
         await run.end(TaskState.TASK_STATE_CANCELED)
@@ -248,21 +257,22 @@ class RunRegistry:
     async def _work(
         self, run: TaskRun, place: Place, params: SendMessageRequest, *, follow_up: bool
     ) -> None:
+        """The run from its place in the context to its end; only here is an executor called."""
         try:
             await place.reached
             self._waiting.discard(run)
-            self._of_task[run.task_id] = run
+            self._runs[run.task_id] = run
             if follow_up:
                 await self._resume(run)
             if self._task_executor:
-                self._task_executor.check(run.context)
+                self._task_executor.check(run.request)
             if self._push:
                 await self._push.expect(
-                    run.task_id, params, run.context.call_context, goes_on=follow_up
+                    run.task_id, params, run.request.call_context, goes_on=follow_up
                 )
             if self._task_executor:
-                await self._announce(run, self._task_executor, follow_up=follow_up)
-            await self._executor.execute(run.context, run)
+                await self._show_start(run, self._task_executor, follow_up=follow_up)
+            await self._executor.execute(run.request, run)
             run.require_result()
         except A2AError as error:
             await run.fail(error)
@@ -271,26 +281,44 @@ class RunRegistry:
             raise
         except BaseException as error:
             # What is no Exception would leave the callers waiting; an exit, the loop stopped.
-            error_id = log_failure(logger, f"task {run.task_id} failed", error)
-            await run.fail(InternalError(f"Internal error. Error id: {error_id}"))
+            text = internal_error_text(logger, f"task {run.task_id} failed", error)
+            await run.fail(InternalError(text))
 
     async def _resume(self, run: TaskRun) -> None:
         self.followers.hand_to(run)
-        task = await run.live.record.load()
+        task = run.loaded or await run.load()
         if task is None:
             raise TaskNotFoundError(f"Task {run.task_id} not found.")
         require_open(task)
-        run.context.current_task = copy.deepcopy(task)
-        run.live.resume(task, run.context.message)
+        run.resume(task)
 
-    async def _announce(self, run: TaskRun, executor: TaskExecutor, *, follow_up: bool) -> None:
-        """The first event: the new task, or WORKING for a task that goes on."""
+    async def _show_start(self, run: TaskRun, executor: TaskExecutor, *, follow_up: bool) -> None:
+        """The first event: the new task, or WORKING for a task that goes on. Where a bare Message
+        may be the answer, the task waits for something else to show."""
         if follow_up:
             working = run.stamp.status_update(TaskState.TASK_STATE_WORKING, metadata=Struct())
             await run.enqueue_event(working)
-        elif executor.answers_with_task(run.context):
+        elif executor.answers_with_task(run.request):
             await run.announce()
-            run.context.current_task = run.task
+            run.request.current_task = copy.deepcopy(run.task)
+
+    async def _load(self, record: TaskRecord, context: ServerCallContext) -> Task | None:
+        task = await record.load()
+        if task is None or not self._durable or self.run_of(task.id) is not None:
+            return task
+        if task.status.state in SETTLED_STATES:
+            return task
+        return await self._end_interrupted(task, context)
+
+    async def _end_interrupted(self, task: Task, context: ServerCallContext) -> Task:
+        """Ends a task whose run was lost with the process that ran it."""
+        run = self._idle_run(task, context)
+        fresh = await run.load() or task
+        if fresh.status.state in SETTLED_STATES:
+            return fresh
+        run.resume(fresh)
+        await run.end(TaskState.TASK_STATE_FAILED, InternalError(_INTERRUPTED))
+        return run.task or fresh
 
     async def _drain(self) -> None:
         self.followers.close()
@@ -303,24 +331,30 @@ class RunRegistry:
         await run.stop(TaskState.TASK_STATE_FAILED)
         await run.end(TaskState.TASK_STATE_FAILED, InternalError(_SHUTTING_DOWN))
 
-    def _parked(self, task: Task, context: ServerCallContext) -> TaskRun:
-        """A run that does nothing, to end a task that is in none."""
+    def _idle_run(self, task: Task, context: ServerCallContext) -> TaskRun:
+        """A run without an executor at work, to end a task that no other run works on."""
         return self._new_run(
             RequestContext(
                 call_context=context, task_id=task.id, context_id=task.context_id, task=task
             )
         )
 
-    def _new_run(self, request: RequestContext, *, streaming: bool = False) -> TaskRun:
-        record = TaskRecord(self._tasks, request.task_id or "", request.call_context)
-        stamp = self._stamps.of(request)
-        live = LiveTask(record, stamp, push=self._push, final_task=self._final_task)
-        return TaskRun(request, live, streaming=streaming)
+    def _new_run(
+        self, request: RequestContext, *, record: TaskRecord | None = None, streaming: bool = False
+    ) -> TaskRun:
+        return TaskRun(
+            request,
+            record or TaskRecord(self._tasks, request.task_id or "", request.call_context),
+            self._stamps,
+            push=self._push,
+            final_task=self._final_task,
+            streaming=streaming,
+        )
 
     def _forget(self, run: TaskRun, key: MessageKey, place: Place) -> None:
         self._order.leave(place)
         self._waiting.discard(run)
         self._in_flight.discard(run)
         self._seen.settle(key, run)
-        if self._of_task.get(run.task_id) is run:
-            del self._of_task[run.task_id]
+        if self._runs.get(run.task_id) is run:
+            del self._runs[run.task_id]

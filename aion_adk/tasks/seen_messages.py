@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
+from typing import NamedTuple
 
 from a2a.server.cluster import VersionedTaskStore
 from a2a.server.context import ServerCallContext
@@ -9,8 +10,12 @@ from a2a.types import ListTasksRequest, Message, Role
 
 from aion_adk.tasks.task_run import TaskRun
 
-MessageKey = tuple[str, str, str]
-"""Owner, context id, message id."""
+
+class MessageKey(NamedTuple):
+    owner: str
+    context_id: str
+    message_id: str
+
 
 Taken = TaskRun | Message | str
 """What became of a message: a run in flight, a bare answer, or the id of its task."""
@@ -29,7 +34,7 @@ class SeenMessages:
 
     def get(self, key: MessageKey) -> Taken | None:
         taken = self._taken.get(key)
-        if isinstance(taken, TaskRun) and taken.live.over and taken.live.result is None:
+        if isinstance(taken, TaskRun) and taken.over and taken.result is None:
             return None
         return taken
 
@@ -43,7 +48,7 @@ class SeenMessages:
         """Keeps what the ended run led to, or nothing if its message became part of nothing."""
         if self._taken.get(key) is not run:
             return
-        result = run.live.result
+        result = run.result
         if result is None:
             del self._taken[key]
         else:
@@ -76,6 +81,6 @@ class SeenMessages:
         request = ListTasksRequest(context_id=context_id, page_size=_NEWEST_TASKS)
         for task in (await store.list(request, context)).tasks:
             for message in task.history:
-                key = (owner, task.context_id, message.message_id)
+                key = MessageKey(owner, task.context_id, message.message_id)
                 if message.role == Role.ROLE_USER and key not in self._taken:
                     self.note(key, task.id)

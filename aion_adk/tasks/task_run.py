@@ -3,6 +3,7 @@
 import asyncio
 import copy
 import logging
+from functools import cached_property
 
 from a2a.server.agent_execution import RequestContext
 from a2a.server.cluster import ConcurrentTaskModificationError
@@ -10,10 +11,11 @@ from a2a.server.events import Event, EventQueue
 from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskState, TaskStatusUpdateEvent
 from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError
 
+from aion_adk import timeouts
 from aion_adk.errors import log_failure
 from aion_adk.protocol.from_genai import text_message
 from aion_adk.protocol.parts import is_transitory
-from aion_adk.protocol.stamp import Stamp, join_history
+from aion_adk.protocol.stamp import Stamp, Stamps, join_history
 from aion_adk.protocol.task_state import (
     SETTLED_STATES,
     TERMINAL_STATES,
@@ -25,14 +27,10 @@ from aion_adk.protocol.task_state import (
 from aion_adk.tasks.push import PushDelivery
 from aion_adk.tasks.readers import Reader, Readers
 from aion_adk.tasks.record import TaskRecord
-from aion_adk.timeouts import SECONDS_TO_END_RUN as SECONDS_TO_STOP
 
 logger = logging.getLogger(__name__)
 
 Answer = Task | Message
-
-# asyncio keeps only weak references to tasks; one that ignores its cancellation stays here.
-_given_up: set[asyncio.Task[None]] = set()
 
 
 class LiveTask:
@@ -42,34 +40,26 @@ class LiveTask:
     do not wait for the end, `settled` the answer for all others.
     """
 
-    def __init__(
-        self,
-        record: TaskRecord,
-        stamp: Stamp,
-        *,
-        push: PushDelivery | None = None,
-        final_task: bool = False,
-    ) -> None:
+    def __init__(self, record: TaskRecord, *, push: PushDelivery | None, final_task: bool) -> None:
         loop = asyncio.get_running_loop()
-        self.record = record
-        self.stamp = stamp
         self.task: Task | None = None
-        self.announced = False
+        self.made_here = False
         self.over = False
         self.first: asyncio.Future[Answer] = loop.create_future()
         self.settled: asyncio.Future[Answer] = loop.create_future()
         self.readers = Readers()
+        self.record = record
         self._push = push
         self._final_task = final_task
         self._applying = asyncio.Lock()
 
-    @property
-    def result(self) -> Message | str | None:
-        """What the message led to: a bare answer, the id of its task, or nothing."""
-        if not self.first.done() or self.first.exception():
-            return None
-        answer = self.first.result()
-        return answer if isinstance(answer, Message) else self.stamp.task_id
+    async def make(self, stamp: Stamp, message: Message) -> bool:
+        """Makes the task and shows it, unless there is one; False if it could not be saved."""
+        async with self._applying:
+            if self.task is not None or self.over:
+                return True
+            self.made_here = True
+            return await self._apply(stamp.new_task(message))
 
     def resume(self, task: Task, message: Message | None) -> None:
         """Goes on with a stored task: the inbound message joins its history."""
@@ -78,14 +68,6 @@ class LiveTask:
             add_to_history(self.task, self.task.status.message)
         if message is not None:
             join_history(self.task, message)
-
-    async def announce(self, message: Message) -> bool:
-        """Makes the task and shows it, unless there is one; False if it could not be saved."""
-        async with self._applying:
-            if self.task is not None or self.over:
-                return True
-            self.announced = True
-            return await self._apply(self.stamp.new_task(message))
 
     async def apply(self, event: TaskEvent) -> bool:
         """Changes the task; False if it is no longer this process's to change."""
@@ -135,37 +117,49 @@ class LiveTask:
         if not unfinished and not await self._save(task):
             return False
         self.task = task
-        repeats = self.announced and isinstance(event, Task) and self.first.done()
-        whole = not self.first.done() or (self._final_task and state in TERMINAL_STATES)
+        shown = self._shown(event, task, state)
         if not self.first.done():
             self.first.set_result(copy.deepcopy(task))
         if self._push:
-            self._push.send(self.stamp.task_id, event)
-        if repeats:
-            self.announced = False
-        if not repeats or state is not None:
-            self.readers.show(copy.deepcopy(task) if whole else event)
+            self._push.send(self.record.task_id, event)
+        if shown is not None:
+            self.readers.show(shown)
         if state is not None:
             self.answer(copy.deepcopy(task))
         self.over = self.over or state in TERMINAL_STATES
         return True
 
+    def _shown(self, event: TaskEvent, task: Task, state: TaskState | None) -> Event | None:
+        """What the readers get of an event.
+
+        The whole task if nobody has seen it yet, or as the last frame where that is asked for;
+        nothing for an executor's own copy of a task that the server has made and shown.
+        """
+        is_first = not self.first.done()
+        if isinstance(event, Task) and self.made_here and not is_first:
+            self.made_here = False
+            if state is None:
+                return None
+        whole = is_first or (self._final_task and state in TERMINAL_STATES)
+        return copy.deepcopy(task) if whole else event
+
     async def _save(self, task: Task) -> bool:
+        task_id = self.record.task_id
         try:
             await self.record.save(task)
         except ConcurrentTaskModificationError:
+            logger.warning("task %s was changed by another writer; its run ends", task_id)
             await self._adopt_stored()
             return False
         except Exception as error:
-            error_id = log_failure(logger, f"task {self.stamp.task_id} not saved", error)
+            error_id = log_failure(logger, f"task {task_id} not saved", error)
             self.answer(InternalError(f"The task could not be saved. Error id: {error_id}"))
             self.end()
             return False
         return True
 
     async def _adopt_stored(self) -> None:
-        """Somebody else changed the task: what is stored counts, and this run is over."""
-        logger.warning("task %s was changed by another writer; its run ends", self.stamp.task_id)
+        """Ends with what another writer has stored."""
         stored = await self.record.load()
         if stored and stored.status.state in SETTLED_STATES:
             self.task = stored
@@ -181,38 +175,97 @@ class LiveTask:
 
 
 class TaskRun(EventQueue):
-    """The queue that an executor publishes to, with no queue in it, and how its run ends.
+    """One run of an executor: the queue that it publishes to, and how the run ends.
 
-    Once the run is told to stop, only the end it is stopped with counts. `released` is done when
-    the next turn of the context may start.
+    It is a `TaskQueue` of `execution/publisher`, and there is no queue in it: each event is applied
+    to the task at once. A run goes on until its worker is done or given up (`released`: the next
+    turn of the context may start). Once it is told to stop, only the ending that it was told
+    counts. It is `over` when its task takes no further event.
     """
 
-    def __init__(self, context: RequestContext, live: LiveTask, *, streaming: bool = False) -> None:
-        self.context = context
-        self.live = live
-        self.task_id = live.stamp.task_id
-        self.stamp = live.stamp
+    def __init__(
+        self,
+        request: RequestContext,
+        record: TaskRecord,
+        stamps: Stamps,
+        *,
+        push: PushDelivery | None,
+        final_task: bool,
+        streaming: bool,
+    ) -> None:
+        self.request = request
+        self.task_id = record.task_id
         self.streaming = streaming
         self.released: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._live = LiveTask(record, push=push, final_task=final_task)
+        self._stamps = stamps
         self._worker: asyncio.Task[None] | None = None
         self._ending: TaskState | None = None
 
+    @cached_property
+    def stamp(self) -> Stamp:
+        """Made when it is first needed: it depends on the task that goes on."""
+        return self._stamps.of(self.request)
+
     @property
     def task(self) -> Task | None:
-        return self.live.task
+        return self._live.task
+
+    @property
+    def over(self) -> bool:
+        return self._live.over
+
+    @property
+    def result(self) -> Message | str | None:
+        """What the message led to: a bare answer, the id of its task, or nothing."""
+        first = self._live.first
+        if not first.done() or first.exception():
+            return None
+        answer = first.result()
+        return answer if isinstance(answer, Message) else self.task_id
 
     def work(self, worker: asyncio.Task[None]) -> None:
         """Takes the asyncio task that runs the executor."""
         self._worker = worker
         worker.add_done_callback(lambda _: self._release())
 
+    async def answer(self, *, immediately: bool) -> Answer:
+        """The answer of a call that waits for the first event, or for the end of the turn."""
+        # The caller may leave; the run goes on.
+        future = self._live.first if immediately else self._live.settled
+        return copy.deepcopy(await asyncio.shield(future))
+
+    async def add_reader(self, reader: Reader) -> None:
+        """Shows the current task, the text still in flight, then everything that follows."""
+        await self._live.add_reader(reader)
+
+    def add_follower(self, reader: Reader) -> None:
+        """Shows everything from here on to a reader that has the task already."""
+        self._live.readers.add(reader)
+
     async def announce(self) -> None:
         """Makes and shows the task, at work on the inbound message, unless there is one."""
-        if self.task is None and not await self.live.announce(self.context.message or Message()):
+        if self.task is None and not await self._live.make(
+            self.stamp, self.request.message or Message()
+        ):
             self._lose()
 
+    @property
+    def loaded(self) -> Task | None:
+        """The task as it was last read from the store."""
+        return self._live.record.task
+
+    async def load(self) -> Task | None:
+        """Reads the task from the store."""
+        return await self._live.record.load()
+
+    def resume(self, task: Task) -> None:
+        """Goes on with a stored task: the inbound message joins its history."""
+        self.request.current_task = copy.deepcopy(task)
+        self._live.resume(task, self.request.message)
+
     async def enqueue_event(self, event: Event) -> None:
-        if self.live.over:
+        if self.over:
             logger.debug("task %s is over; dropped %s", self.task_id, type(event).__name__)
         elif isinstance(event, Message):
             await self._answer_directly(event)
@@ -225,13 +278,13 @@ class TaskRun(EventQueue):
 
     async def show_text(self, update: TaskArtifactUpdateEvent) -> None:
         """Shows an update of text in flight: the first chunk of a section, or its end."""
-        if not self.live.over:
+        if not self.over:
             await self.announce()
-            await self.live.readers.show_text(update)
+            await self._live.readers.show_text(update)
 
     async def add_text(self, artifact_id: str, chunk: str) -> bool:
         """Shows one more chunk of an open section; False if no such section is open."""
-        return self.live.over or await self.live.readers.add_text(artifact_id, chunk)
+        return self._live.over or await self._live.readers.add_text(artifact_id, chunk)
 
     def require_result(self) -> None:
         if self.task is None or self.task.status.state not in SETTLED_STATES:
@@ -248,24 +301,21 @@ class TaskRun(EventQueue):
         worker = self._worker
         if worker is None or worker.done():
             return
-        worker.cancel()
-        await asyncio.wait({worker}, timeout=SECONDS_TO_STOP)
-        if not worker.done():
+        if not await timeouts.has_stopped(worker, within=timeouts.SECONDS_TO_END_RUN):
             logger.warning("task %s: the executor does not stop when cancelled", self.task_id)
-            _given_up.add(worker)
-            worker.add_done_callback(_given_up.discard)
             self._release()
 
     async def end(self, state: TaskState, error: A2AError | None = None) -> None:
-        """Ends the task in the words of the server, unless it ended before.
+        """Ends the task, with the text of `error` if one is given, unless it ended before.
 
-        Where there is no task that a caller knows of, the callers get the error itself.
+        Where no caller knows of a task yet, the callers get the error itself.
         """
-        if self.live.over:
+        if self.over:
             return
-        if error and (self.task is None or (self._worker and not self.live.first.done())):
-            self.live.answer(error)
-            self.live.end()
+        known = self.task is not None and (self._worker is None or self._live.first.done())
+        if error and not known:
+            self._live.answer(error)
+            self._live.end()
             return
         message = text_message(str(error)) if error else None
         await self._apply(self.stamp.status_update(state, message=message))
@@ -274,8 +324,8 @@ class TaskRun(EventQueue):
         """Nothing more is expected of the executor."""
         if not self.released.done():
             self.released.set_result(None)
-        if self._ending is None and not self.live.over:
-            self.live.end()
+        if self._ending is None and not self.over:
+            self._live.end()
 
     async def _publish(self, event: TaskEvent) -> None:
         task_id = event.id if isinstance(event, Task) else event.task_id
@@ -288,18 +338,18 @@ class TaskRun(EventQueue):
             await self._apply(event)
 
     async def _answer_directly(self, message: Message) -> None:
-        if self.live.announced:
+        if self._live.made_here:
             done = self.stamp.status_update(TaskState.TASK_STATE_COMPLETED, message=message)
             await self._publish(done)
         elif self.task is not None:
             raise InvalidAgentResponseError("A Message cannot follow a Task.")
         else:
-            self.live.readers.show(message)
-            self.live.answer(message)
-            self.live.end()
+            self._live.readers.show(message)
+            self._live.answer(message)
+            self._live.end()
 
     async def _apply(self, event: TaskEvent) -> None:
-        if not await self.live.apply(event):
+        if not await self._live.apply(event):
             self._lose()
 
     def _lose(self) -> None:

@@ -237,7 +237,7 @@ async def test_an_agent_that_will_not_stop_is_not_heard_any_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """F5, E1"""
-    monkeypatch.setattr("aion_adk.execution.agent_run.SECONDS_TO_STOP", 0.05)
+    monkeypatch.setattr("aion_adk.timeouts.SECONDS_TO_END_AGENT", 0.05)
     stopped, may_speak = asyncio.Event(), asyncio.Event()
 
     async def stubborn(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:

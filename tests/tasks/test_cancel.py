@@ -118,7 +118,7 @@ async def test_an_executor_that_ignores_its_cancellation_ends_canceled_and_block
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """F3"""
-    monkeypatch.setattr("aion_adk.tasks.registry.SECONDS_TO_STOP", 0.05)
+    monkeypatch.setattr("aion_adk.timeouts.SECONDS_TO_END_RUN", 0.05)
     executor = Stubborn()
     handler = handler_of(executor)
     task = await ask(handler, "one", context_id="c", configuration=IMMEDIATELY)

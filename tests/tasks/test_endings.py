@@ -5,16 +5,20 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
+from a2a.server.agent_execution import RequestContext
 from a2a.server.cluster import LegacyTaskStoreAdapter
-from a2a.types import Task, TaskState
+from a2a.server.context import ServerCallContext
+from a2a.types import Message, Part, Role, Task, TaskState
 from a2a.utils.errors import InternalError
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 from google.adk.runners import InMemoryRunner
 
-from aion_adk import A2ABridgePlugin, MemoryTaskStore
+from aion_adk import A2ABridgePlugin, A2AOutbox, MemoryTaskStore, emit_data
 from aion_adk.execution.executor import ADKAgentExecutor
 from aion_adk.protocol.structs import to_dict
+from tests.acts import asked, asks_back
+from tests.agents import said, wrote
 from tests.handling import (
     IMMEDIATELY,
     Acting,
@@ -26,8 +30,9 @@ from tests.handling import (
     listen,
     look_up,
     state_of,
+    until_idle,
 )
-from tests.serving import reply_of
+from tests.serving import reply_of, request_of
 
 NETWORK = {"aion:network": "net-1"}
 OPTIONS: dict[str, Any] = {"server_metadata": NETWORK, "canonical_types": False}
@@ -111,3 +116,87 @@ async def test_the_callers_runner_stays_as_it_was() -> None:
     assert ({**vars(runner)}, list(runner.plugin_manager.plugins)) == before
     assert isinstance(executor.runner.plugin_manager.plugins[0], A2ABridgePlugin)
     assert executor.runner.session_service is runner.session_service
+
+
+async def test_a_paused_task_can_be_canceled_although_its_metadata_need_a_message() -> None:
+    """F3, D3"""
+
+    def of_message(context: RequestContext) -> dict[str, Any]:
+        assert context.message is not None
+        return {"aion:message": context.message.message_id}
+
+    handler = handler_of(executor_of(asks_back, server_metadata=of_message))
+    task = await ask(handler, "start")
+    ended = await cancel(handler, task.id)
+    assert state_of(ended) == "CANCELED"
+
+
+async def test_a_server_metadata_function_sees_the_task_that_goes_on() -> None:
+    """D3"""
+    seen: list[bool] = []
+
+    def note(context: RequestContext) -> dict[str, Any]:
+        seen.append(context.current_task is not None)
+        return {}
+
+    handler = handler_of(executor_of(asks_back, server_metadata=note))
+    task = await ask(handler, "start")
+    await ask(handler, "done", task_id=task.id)
+    assert seen == [False, True]
+
+
+async def test_a_follow_up_to_a_task_of_adks_client_is_answered_in_its_form() -> None:
+    """ADK's client reads artifacts only where there are any."""
+
+    async def asks_then_sends(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        if asked(ctx) == "done":
+            emit_data(ctx, {"a": 1}, name="data")
+            yield said(agent, ctx, "thanks")
+            return
+        async for event in asks_back(agent, ctx):
+            yield event
+
+    handler = handler_of(asks_then_sends)
+    marked = Part(text="start")
+    marked.metadata.update({"is_user_input": True})
+    task = await handler.on_message_send(request_of([marked]), call())
+    assert isinstance(task, Task)
+    ended = await ask(handler, "done", task_id=task.id)
+    assert [artifact.name for artifact in ended.artifacts] == ["data", "reply"]
+
+
+async def test_a_task_that_went_on_can_be_answered_by_an_outbox_that_asks_for_no_task() -> None:
+    """C6: it is an ordinary reply then."""
+
+    async def outbox_at_last(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        if asked(ctx) == "done":
+            reply = Message(message_id="r", role=Role.ROLE_AGENT, parts=[Part(text="thanks")])
+            yield wrote(agent, ctx, A2AOutbox(message=reply, direct=True))
+            return
+        async for event in asks_back(agent, ctx):
+            yield event
+
+    handler = handler_of(executor_of(outbox_at_last, direct_messages=True))
+    task = await ask(handler, "start")
+    ended = await ask(handler, "done", task_id=task.id)
+    assert (state_of(ended), reply_of(ended)) == ("COMPLETED", "thanks")
+
+
+class CountingReads(MemoryTaskStore):
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads = 0
+
+    async def get(self, task_id: str, context: ServerCallContext) -> Task | None:
+        self.reads += 1
+        return await super().get(task_id, context)
+
+
+async def test_the_task_that_goes_on_is_read_once() -> None:
+    store = CountingReads()
+    handler = handler_of(asks_back, task_store=store)
+    task = await ask(handler, "start")
+    await until_idle()
+    store.reads = 0
+    await ask(handler, "done", task_id=task.id)
+    assert store.reads == 1

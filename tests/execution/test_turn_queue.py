@@ -1,0 +1,67 @@
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+from a2a.server.events import Event, EventQueue
+from a2a.types import TaskArtifactUpdateEvent
+
+from aion_adk.context.turn import DeltaEnd, TextDelta
+from aion_adk.execution.publisher import Publisher, TurnQueue
+from aion_adk.protocol.stamp import Stamp
+
+HELLO = TextDelta(("agent", ""), "hello")
+
+
+class Slow(EventQueue):
+    """Takes its time with each event."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    async def enqueue_event(self, event: Event) -> None:
+        await asyncio.sleep(0)
+        assert isinstance(event, TaskArtifactUpdateEvent)
+        self.texts += [part.text for part in event.artifact.parts]
+
+
+def turn_queue_to(queue: Slow) -> TurnQueue:
+    stamp = Stamp(task_id="t", context_id="c")
+    publisher = Publisher(queue, stamp, artifact_ids=(), shows_text_in_flight=True)
+    return TurnQueue(publisher, task_id="t")
+
+
+async def test_what_is_published_and_what_is_sent_leave_in_the_order_they_came() -> None:
+    """E: one queue for helpers, threads and events."""
+    queue = Slow()
+    turn = turn_queue_to(queue)
+    items = [TextDelta(("agent", ""), str(number)) for number in range(6)]
+    turn.publish(items[0])
+    await asyncio.to_thread(turn.publish, items[1])
+    await turn.send(items[2], items[3])
+    turn.publish(items[4])
+    turn.publish(items[5])
+    await turn.close()
+    assert queue.texts == [item.text for item in items]
+
+
+async def test_a_closed_turn_takes_nothing_more() -> None:
+    """E1"""
+    queue = Slow()
+    turn = turn_queue_to(queue)
+    await turn.close()
+    turn.publish(HELLO)
+    await asyncio.to_thread(turn.publish, HELLO)
+    await turn.send(HELLO, DeltaEnd(HELLO.key))
+    assert queue.texts == []
+
+
+def test_a_thread_that_outlives_the_server_can_go_on() -> None:
+    """E: what it publishes then is dropped."""
+    queue = Slow()
+
+    async def start() -> TurnQueue:
+        return turn_queue_to(queue)
+
+    turn = asyncio.run(start())
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(turn.publish, HELLO).result(timeout=10)
+    assert queue.texts == []
