@@ -45,3 +45,23 @@ def test_the_code_of_the_pages_uses_public_names_only() -> None:
     homes = re.compile(r"(?:from|import) (aion_adk\.[\w.]+)")
     used = {home for page in PAGES for _, block in blocks_of(page) for home in homes.findall(block)}
     assert {home for home in used if not home.startswith(PUBLIC_PACKAGES)} == set()
+
+
+def test_the_tour_of_the_code_names_what_is_there() -> None:
+    tour = (ROOT / "docs" / "architecture.md").read_text()
+    package = ROOT / "aion_adk"
+    rooms = "|".join(folder.name for folder in package.iterdir() if folder.is_dir())
+    named = set(re.findall(rf"(?:`|as )((?:{rooms})(?:/[a-z_]+)*)\b", tour))
+    assert len(named) > 40
+    gone = [n for n in named if not (package / n).is_dir() and not (package / f"{n}.py").is_file()]
+    assert gone == []
+
+
+def test_the_tour_of_the_code_lists_every_module() -> None:
+    tour = (ROOT / "docs" / "architecture.md").read_text()
+    tree = tour.split("```text")[1].split("```")[0]
+    words = set(re.findall(r"[a-z_]+", tree))
+    modules = {path.stem for path in (ROOT / "aion_adk").rglob("[a-z]*.py")}
+    drivers = {path.stem for path in (ROOT / "aion_adk" / "drivers").rglob("[a-z]*.py")}
+    front_ends = {"endpoint", "items"}
+    assert modules - drivers - front_ends <= words
