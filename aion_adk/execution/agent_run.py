@@ -6,7 +6,6 @@ import logging
 from contextlib import aclosing
 
 from a2a.server.agent_execution import RequestContext
-from a2a.server.events import EventQueue
 from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskState
 from google.adk.agents.run_config import (
     RunConfig,
@@ -41,8 +40,6 @@ from aion_adk.protocol.structs import to_dict, to_struct
 
 logger = logging.getLogger(__name__)
 
-_STREAMING_METHODS = frozenset({"SendStreamingMessage", "message/stream"})
-
 
 class AgentErrorEvent(BridgeError):
     """The agent yielded an event with an error code."""
@@ -61,44 +58,34 @@ class AgentRun:
         options: RunOptions,
         run_config: RunConfig,
         context: RequestContext,
-        queue: EventQueue,
+        queue: TaskQueue,
+        *,
+        may_be_bare: bool,
     ) -> None:
-        handler = queue if isinstance(queue, TaskQueue) else None
-        # Another handler does not say who reads along, but a2a-sdk names the method.
-        streaming = (
-            handler.streaming
-            if handler
-            else context.call_context.state.get("method") in _STREAMING_METHODS
-        )
-        mode = StreamingMode.SSE if streaming else StreamingMode.NONE
+        mode = StreamingMode.SSE if queue.streaming else StreamingMode.NONE
         wanted = context.requested_extensions
         self._runner = runner
         self._options = options
         self._run_config = run_config.model_copy(update={"streaming_mode": mode})
         self._context = context
         self._caller = caller_of(context, user_id=options.user_id)
-        self._stamp = handler.stamp if handler else options.stamps.of(context)
+        self._stamp = queue.stamp
         tools = options.tool_activity or TOOL_ACTIVITY in wanted
         thoughts = options.thoughts or THOUGHTS in wanted
         self._activity = Activity(tools=tools, thoughts=thoughts) if tools or thoughts else None
         self._content = AgentContent()
         self._pending = PendingCalls()
         self._failed_nodes: dict[str, Event] = {}
-        self._task = self._task_at_work()
-        self._publisher = Publisher(
-            queue,
-            self._stamp,
-            artifact_ids=[artifact.artifact_id for artifact in self._task.artifacts],
-            # Another handler's queue would keep text in flight in the task that it returns.
-            shows_text_in_flight=streaming or handler is not None,
-        )
+        self.task = self._task_at_work()
+        artifact_ids = [artifact.artifact_id for artifact in self.task.artifacts]
+        self._publisher = Publisher(queue, artifact_ids=artifact_ids, may_be_bare=may_be_bare)
         self._outgoing = TurnQueue(self._publisher, task_id=self._stamp.task_id)
         self._turn = Turn(
             inbox=self._inbox(),
             outgoing=self._outgoing,
             message_ids={
-                self._task.status.message.message_id,
-                *(message.message_id for message in self._task.history),
+                self.task.status.message.message_id,
+                *(message.message_id for message in self.task.history),
             },
             session_id=self._caller.session_id,
             client=context.call_context.state.get(CLIENT_SIDE),
@@ -108,11 +95,6 @@ class AgentRun:
     def deltas(self) -> int:
         """How many chunks of text were streamed."""
         return self._publisher.deltas
-
-    async def announce(self, *, hold: bool) -> None:
-        """Shows the task, where the handler leaves that to the executor."""
-        known = self._context.current_task is not None
-        await self._publisher.announce(None if known else self._task, hold=hold)
 
     async def run(self, content: types.Content) -> Outcome:
         """Runs the agent to its end, its deadline or its cancellation."""
@@ -140,7 +122,6 @@ class AgentRun:
         """Sends what is still queued and closes the open sections; nothing follows."""
         await self._outgoing.close()
         await self._publisher.end_sections()
-        await self._publisher.release()
 
     async def conclude(self, outcome: Outcome) -> None:
         await self._outgoing.close()
@@ -224,7 +205,7 @@ class AgentRun:
         """Stops the agent, tools included; one that will not stop is left to itself."""
         self._turn.abort.set()
         if not await timeouts.has_stopped(agent, within=timeouts.SECONDS_TO_END_AGENT):
-            logger.warning("task %s: the agent does not stop when cancelled", self._task.id)
+            logger.warning("task %s: the agent does not stop when cancelled", self.task.id)
 
     async def _outcome(self) -> Outcome:
         turn, outbox = self._turn, self._turn.outbox
@@ -264,7 +245,7 @@ class AgentRun:
     def _inbox(self) -> A2AInbox:
         context = self._context
         return A2AInbox(
-            task=self._task,
+            task=self.task,
             message=context.message or Message(),
             metadata=to_dict(to_struct(context.metadata)) if context.metadata else {},
             headers=without_credentials(context.call_context.state.get("headers", {})),

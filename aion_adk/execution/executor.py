@@ -34,7 +34,7 @@ from aion_adk.execution.outcome import Outcome
 from aion_adk.execution.pauses.answers import OpenCalls, open_calls_of
 from aion_adk.execution.pauses.calls import paused_state
 from aion_adk.execution.pauses.questions import prompt_message
-from aion_adk.execution.publisher import TaskQueue
+from aion_adk.execution.publisher import ForeignQueue, TaskQueue
 from aion_adk.execution.telemetry import observed_run
 from aion_adk.protocol.from_genai import text_message
 from aion_adk.protocol.stamp import Stamps
@@ -71,17 +71,31 @@ class ADKAgentExecutor(AgentExecutor):
         return immediately or not self._options.direct_messages
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        is_new = context.current_task is None
+        may_be_bare = is_new and not self.answers_with_task(context)
         try:
             request = self._checked.pop(context, None) or _request_of(context)
-            run = AgentRun(self.runner, self._options, self._run_config, context, event_queue)
+            foreign = None
+            if isinstance(event_queue, TaskQueue):
+                queue = event_queue
+            else:
+                queue = foreign = ForeignQueue(event_queue, self.stamps.of(context), context)
+            run = AgentRun(
+                self.runner,
+                self._options,
+                self._run_config,
+                context,
+                queue,
+                may_be_bare=may_be_bare,
+            )
         except A2AError:
             raise
         except Exception as error:
             what = f"task {context.task_id} failed"
             raise InternalError(internal_error_text(logger, what, error)) from None
         with observed_run(context) as observed:
-            is_new = context.current_task is None
-            await run.announce(hold=is_new and not self.answers_with_task(context))
+            if foreign:
+                await foreign.announce(run.task if is_new else None, hold=may_be_bare)
             try:
                 if isinstance(request, OpenCalls):
                     outcome = still_waiting(request)
@@ -89,6 +103,8 @@ class ADKAgentExecutor(AgentExecutor):
                     outcome = await run.run(request)
             except asyncio.CancelledError:
                 await run.stop()
+                if foreign:
+                    await foreign.release()
                 raise
             except Exception as error:
                 outcome = _failure(error, context)

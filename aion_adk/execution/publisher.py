@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
+from a2a.server.agent_execution import RequestContext
 from a2a.server.events import Event, EventQueue
 from a2a.types import (
     Artifact,
@@ -28,6 +29,8 @@ from aion_adk.protocol.structs import to_struct
 
 logger = logging.getLogger(__name__)
 
+_STREAMING_METHODS = frozenset({"SendStreamingMessage", "message/stream"})
+
 CHUNK_METADATA = to_struct({CANONICAL_TYPE: CanonicalType.TEXT_CHUNK})
 THOUGHT_METADATA = to_struct({ADK_THOUGHT: True})
 
@@ -39,6 +42,8 @@ class TaskQueue(Protocol):
     stamp: Stamp
     streaming: bool
 
+    async def enqueue_event(self, event: Event) -> None: ...
+
     async def show_text(self, update: TaskArtifactUpdateEvent) -> None:
         """Shows an update of text in flight: the first chunk of a section, or its end."""
         ...
@@ -46,6 +51,49 @@ class TaskQueue(Protocol):
     async def add_text(self, artifact_id: str, chunk: str) -> bool:
         """Shows one more chunk of an open section; False if no such section is open."""
         ...
+
+
+class ForeignQueue:
+    """The queue of any other handler as a `TaskQueue`: the task is announced here.
+
+    Such a handler does not say who reads along, but a2a-sdk names the method; where nobody does,
+    text in flight would stay in the task that it returns.
+    """
+
+    def __init__(self, queue: EventQueue, stamp: Stamp, context: RequestContext) -> None:
+        self.stamp = stamp
+        self.streaming = context.call_context.state.get("method") in _STREAMING_METHODS
+        self._queue = queue
+        self._held: Task | None = None
+
+    async def announce(self, task: Task | None, *, hold: bool) -> None:
+        """The new task, or WORKING for a task that goes on. With `hold` the task waits for the
+        first event, which may be a bare Message in its place."""
+        if task is None:
+            working = self.stamp.status_update(TaskState.TASK_STATE_WORKING, metadata=Struct())
+            await self._queue.enqueue_event(working)
+        elif hold:
+            self._held = task
+        else:
+            await self._queue.enqueue_event(task)
+
+    async def release(self) -> None:
+        """Announces a task that still waits."""
+        if self._held is not None:
+            task, self._held = self._held, None
+            await self._queue.enqueue_event(task)
+
+    async def enqueue_event(self, event: Event) -> None:
+        if not isinstance(event, Message):
+            await self.release()
+        await self._queue.enqueue_event(event)
+
+    async def show_text(self, update: TaskArtifactUpdateEvent) -> None:
+        if self.streaming:
+            await self.enqueue_event(update)
+
+    async def add_text(self, artifact_id: str, chunk: str) -> bool:
+        return False
 
 
 class DeltaSections:
@@ -109,53 +157,27 @@ class DeltaSections:
 class Publisher:
     """Publishes the events of one task in the order that A2A asks for."""
 
-    def __init__(
-        self,
-        queue: EventQueue,
-        stamp: Stamp,
-        *,
-        artifact_ids: Iterable[str],
-        shows_text_in_flight: bool,
-    ) -> None:
+    def __init__(self, queue: TaskQueue, *, artifact_ids: Iterable[str], may_be_bare: bool) -> None:
         self._queue = queue
-        self._task_queue = queue if isinstance(queue, TaskQueue) else None
-        self._stamp = stamp
-        self._sections = DeltaSections(task_id=stamp.task_id, context_id=stamp.context_id)
+        self._stamp = queue.stamp
+        self._may_be_bare = may_be_bare
+        self._sections = DeltaSections(
+            task_id=queue.stamp.task_id, context_id=queue.stamp.context_id
+        )
         self.artifact_ids = set(artifact_ids)
-        self._shows_text_in_flight = shows_text_in_flight
-        self._held: Task | None = None
-        self._may_be_bare = False
         self.deltas = 0
-
-    async def announce(self, task: Task | None, *, hold: bool) -> None:
-        """The first event in a handler that leaves it to the executor: the new task, or WORKING
-        for a task that goes on. With `hold` it waits for the first thing to publish, so that a
-        bare Message can still be the answer."""
-        self._may_be_bare = hold
-        if self._task_queue:
-            return
-        if task is None:
-            await self._publish_status(TaskState.TASK_STATE_WORKING, metadata=Struct())
-        elif hold:
-            self._held = task
-        else:
-            await self._queue.enqueue_event(task)
-
-    async def release(self) -> None:
-        """Publishes the task that is held, if one is."""
-        if self._held is not None:
-            task, self._held = self._held, None
-            await self._queue.enqueue_event(task)
 
     async def publish(self, item: TurnOutput) -> None:
         match item:
             case TextDelta():
-                if self._shows_text_in_flight:
-                    self.deltas += 1
-                    await self._publish_text(item)
+                self.deltas += 1
+                artifact_id = self._sections.open_id(item.key)
+                # A section that has begun needs no event for each chunk.
+                if not artifact_id or not await self._queue.add_text(artifact_id, item.text):
+                    await self._queue.show_text(self._sections.text(item))
             case DeltaEnd():
                 if update := self._sections.end(item.key):
-                    await self._show_text(update)
+                    await self._queue.show_text(update)
             case TaskStatusUpdateEvent(status=status):
                 message = status.message if status.HasField("message") else None
                 metadata = item.metadata if item.HasField("metadata") else None
@@ -167,13 +189,13 @@ class Publisher:
 
     async def end_sections(self) -> None:
         for update in self._sections.end_all():
-            await self._show_text(update)
+            await self._queue.show_text(update)
 
     async def conclude(self, outcome: Outcome) -> None:
         """Earlier messages, artifacts, and the one status that ends the turn; or a bare Message."""
         alone = len(outcome.messages) == 1 and not outcome.artifacts and outcome.metadata is None
         # A handler that has announced the task makes a bare Message its last status.
-        if outcome.direct and alone and (self._held or (self._task_queue and self._may_be_bare)):
+        if outcome.direct and alone and self._may_be_bare:
             await self._queue.enqueue_event(self._stamp.direct_message(outcome.messages[0]))
             return
         for message in outcome.messages[:-1]:
@@ -183,28 +205,11 @@ class Publisher:
         final = outcome.messages[-1] if outcome.messages else None
         await self._publish_status(outcome.state, message=final, metadata=outcome.metadata)
 
-    async def _publish_text(self, delta: TextDelta) -> None:
-        queue, artifact_id = self._task_queue, self._sections.open_id(delta.key)
-        # The readers of a section that has begun need no event for each chunk.
-        if queue and artifact_id and await queue.add_text(artifact_id, delta.text):
-            return
-        await self._show_text(self._sections.text(delta))
-
-    async def _show_text(self, update: TaskArtifactUpdateEvent) -> None:
-        if self._task_queue:
-            await self._task_queue.show_text(update)
-        else:
-            await self._send(update)
-
-    async def _send(self, event: Event) -> None:
-        await self.release()
-        await self._queue.enqueue_event(event)
-
     async def _publish_status(
         self, state: TaskState, *, message: Message | None = None, metadata: Struct | None = None
     ) -> None:
         update = self._stamp.status_update(state, message=message, metadata=metadata)
-        await self._send(update)
+        await self._queue.enqueue_event(update)
 
     async def _publish_artifact(
         self, artifact: Artifact, *, append: bool = False, last_chunk: bool = True
@@ -214,7 +219,7 @@ class Publisher:
         append = append and stamped.artifact_id in self.artifact_ids
         self.artifact_ids.add(stamped.artifact_id)
         update = self._stamp.artifact_update(stamped, append=append, last_chunk=last_chunk)
-        await self._send(update)
+        await self._queue.enqueue_event(update)
 
 
 class TurnQueue:

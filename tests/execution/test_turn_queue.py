@@ -1,7 +1,7 @@
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from a2a.server.events import Event, EventQueue
+from a2a.server.events import Event
 from a2a.types import TaskArtifactUpdateEvent
 
 from aion_adk.context.turn import DeltaEnd, TextDelta
@@ -11,21 +11,29 @@ from aion_adk.protocol.stamp import Stamp
 HELLO = TextDelta(("agent", ""), "hello")
 
 
-class Slow(EventQueue):
-    """Takes its time with each event."""
+class Slow:
+    """Takes its time with each chunk."""
 
     def __init__(self) -> None:
+        self.stamp = Stamp(task_id="t", context_id="c")
+        self.streaming = True
         self.texts: list[str] = []
 
     async def enqueue_event(self, event: Event) -> None:
+        raise AssertionError(event)
+
+    async def show_text(self, update: TaskArtifactUpdateEvent) -> None:
         await asyncio.sleep(0)
-        assert isinstance(event, TaskArtifactUpdateEvent)
-        self.texts += [part.text for part in event.artifact.parts]
+        self.texts += [part.text for part in update.artifact.parts]
+
+    async def add_text(self, artifact_id: str, chunk: str) -> bool:
+        await asyncio.sleep(0)
+        self.texts.append(chunk)
+        return True
 
 
 def turn_queue_to(queue: Slow) -> TurnQueue:
-    stamp = Stamp(task_id="t", context_id="c")
-    publisher = Publisher(queue, stamp, artifact_ids=(), shows_text_in_flight=True)
+    publisher = Publisher(queue, artifact_ids=(), may_be_bare=False)
     return TurnQueue(publisher, task_id="t")
 
 
