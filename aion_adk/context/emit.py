@@ -88,9 +88,7 @@ def emit_file(
     content = Part(url=url) if url is not None else Part(raw=raw)
     content.media_type = mime_type
     content.filename = name or ""
-    turn = _open_turn(ctx, "emit_file")
-    if turn:
-        _publish_artifact(turn, "file", name, content, append=append, last_chunk=last_chunk)
+    _publish_artifact(ctx, "file", name, [content], append=append, last_chunk=last_chunk)
 
 
 def emit_data(
@@ -102,10 +100,7 @@ def emit_data(
     last_chunk: bool = True,
 ) -> None:
     """Sends JSON-serialisable data as an artifact."""
-    content = data_part(data)
-    turn = _open_turn(ctx, "emit_data")
-    if turn:
-        _publish_artifact(turn, "data", name, content, append=append, last_chunk=last_chunk)
+    _publish_artifact(ctx, "data", name, [data_part(data)], append=append, last_chunk=last_chunk)
 
 
 def emit_artifact(
@@ -118,9 +113,7 @@ def emit_artifact(
 ) -> None:
     """Sends text or parts as an artifact, in one piece or piece by piece."""
     parts = list(_to_message(content).parts)
-    turn = _open_turn(ctx, "emit_artifact")
-    if turn:
-        _publish_artifact(turn, "artifact", name, *parts, append=append, last_chunk=last_chunk)
+    _publish_artifact(ctx, "artifact", name, parts, append=append, last_chunk=last_chunk)
 
 
 def emit_message(ctx: AnyContext, message: MessageContent, *, partial: bool = False) -> None:
@@ -161,8 +154,17 @@ def _open_turn(ctx: AnyContext, caller: str) -> Turn | None:
 
 
 def _publish_artifact(
-    turn: Turn, kind: str, name: str | None, *parts: Part, append: bool, last_chunk: bool
+    ctx: AnyContext,
+    kind: str,
+    name: str | None,
+    parts: list[Part],
+    *,
+    append: bool,
+    last_chunk: bool,
 ) -> None:
+    turn = _open_turn(ctx, f"emit_{kind}")
+    if turn is None:
+        return
     artifact_id = name
     if not artifact_id:
         # Artifacts without a name do not replace each other; the last one can be appended to.

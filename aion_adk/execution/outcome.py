@@ -97,8 +97,8 @@ def final_parts(event: Event) -> list[Part]:
         case None:
             return parts
         case str() as text:
-            said = text_of(event.content)
-            return parts if text in ("", said) else [*parts, Part(text=text)]
+            repeats = text in ("", text_of(event.content))
+            return parts if repeats else [*parts, Part(text=text)]
         case output:
             return [*parts, data_part(output)]
 

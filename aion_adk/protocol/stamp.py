@@ -12,7 +12,6 @@ from a2a.server.agent_execution import RequestContext
 from a2a.types import (
     Artifact,
     Message,
-    Part,
     Role,
     Task,
     TaskArtifactUpdateEvent,
@@ -55,7 +54,6 @@ def without_protected(message: Message) -> Message:
     """A copy whose metadata holds no key that only a server may set."""
     cleaned = copy.deepcopy(message)
     _clean(cleaned)
-    _clean_parts(cleaned.parts)
     return cleaned
 
 
@@ -152,9 +150,11 @@ class Stamp:
 
     def artifact(self, artifact: Artifact) -> Artifact:
         stamped = copy.deepcopy(artifact)
-        stamped.artifact_id = _unreserved(stamped.artifact_id) or new_id()
+        stamped.artifact_id = stamped.artifact_id or new_id()
+        if is_protected(stamped.artifact_id):
+            # It could be taken for one of the server's, such as that of text in flight.
+            stamped.artifact_id = f"_{stamped.artifact_id}"
         _clean(stamped)
-        _clean_parts(stamped.parts)
         _make_null(misfits_of(stamped))
         return stamped
 
@@ -203,19 +203,10 @@ class Stamp:
             target.metadata.MergeFrom(self.metadata)
 
 
-def _unreserved(artifact_id: str) -> str:
-    """An id that cannot be taken for one of the server's, such as that of text in flight."""
-    return f"_{artifact_id}" if is_protected(artifact_id) else artifact_id
-
-
-def _clean(target: Message | Artifact | Part) -> None:
-    if target.HasField("metadata"):
-        drop_protected(target.metadata)
-
-
-def _clean_parts(parts: Iterable[Part]) -> None:
-    for part in parts:
-        _clean(part)
+def _clean(content: Message | Artifact) -> None:
+    for holder in (content, *content.parts):
+        if holder.HasField("metadata"):
+            drop_protected(holder.metadata)
 
 
 def _misfits_in_struct(struct: Struct) -> Iterator[Value]:
