@@ -1,10 +1,11 @@
-"""Streamed events of the mapping document reduced to final ones.
+"""Reduces the streamed events of the mapping document to final ones.
 
-Chunks of text give way to the end they lead to, arguments of a tool call to its start, repeated
-results to the last. No content is lost, and compacting twice changes nothing.
+Chunks of text are replaced by the end of their message, arguments of a tool call by its start,
+repeated results by the last one. No content is lost, and compacting twice changes nothing.
 """
 
 import copy
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -15,7 +16,7 @@ SeedEvent = dict[str, Any]
 
 
 def compact_events(events: Iterable[Mapping[str, Any]]) -> list[SeedEvent]:
-    """The same conversation without its streaming; the input stays as it is."""
+    """The same conversation in final events; the input is not changed."""
     compaction = _Compaction()
     for event in events:
         compaction.add(copy.deepcopy(dict(event)))
@@ -24,7 +25,7 @@ def compact_events(events: Iterable[Mapping[str, Any]]) -> list[SeedEvent]:
 
 @dataclass(slots=True)
 class _StreamedCall:
-    """One tool call: where it is shown, and every piece of its arguments in order."""
+    """One tool call, its slot in the output, and every piece of its arguments in order."""
 
     call: dict[str, Any]
     slot: int
@@ -33,6 +34,8 @@ class _StreamedCall:
 
 
 class _Compaction:
+    """The output so far: calls and results are put into the slots of their events at the end."""
+
     def __init__(self) -> None:
         self._slots: list[SeedEvent | None] = []
         self._text: dict[str, tuple[int, list[str]]] = {}
@@ -46,17 +49,17 @@ class _Compaction:
                 if message_id not in self._text:
                     self._text[message_id] = (len(self._slots), [])
                     self._slots.append({**event, "type": "text-message-end"})
-                self._text[message_id][1].append(_content(event))
+                self._text[message_id][1].append(_content_of(event))
             case "text-message-end":
                 slot, chunks = self._text.pop(message_id, (None, list[str]()))
                 if slot is not None:
                     self._slots[slot] = None
-                    _set_content(event, _content(event) or "".join(chunks))
+                    _set_content(event, _content_of(event) or "".join(chunks))
                 self._slots.append(event)
             case "tool-call-args" | "tool-call-start" as kind:
                 slot = len(self._slots)
-                shown = _without(event, "toolCall", "toolCalls")
-                self._slots.append({**shown, "type": "tool-call-start"})
+                rest = _without(event, "toolCall", "toolCalls")
+                self._slots.append({**rest, "type": "tool-call-start"})
                 for call in calls_in_event(event):
                     self._add_call(call, slot, start=kind == "tool-call-start")
             case "tool-call-result":
@@ -75,75 +78,71 @@ class _Compaction:
 
     def result(self) -> list[SeedEvent]:
         self._end_text()
-        self._place_calls()
-        self._place_results()
+        calls: defaultdict[int, list[SeedEvent]] = defaultdict(list)
+        for known in self._calls.values():
+            arguments, complete = merge_arguments(known.pieces)
+            call = {**_without(known.call, "arguments", "incomplete"), "arguments": arguments}
+            calls[known.slot].append(call if complete else {**call, "incomplete": True})
+        results: defaultdict[int, list[SeedEvent]] = defaultdict(list)
+        for slot, result in self._results.values():
+            results[slot].append(result)
+        for slot, event in enumerate(self._slots):
+            match event:
+                case {"type": "tool-call-start"}:
+                    match calls[slot]:
+                        case []:
+                            self._slots[slot] = self._text_of_start(event)
+                        case [call]:
+                            event["toolCall"] = call
+                        case several:
+                            event["toolCalls"] = several
+                case {"type": "tool-call-result"}:
+                    match results[slot]:
+                        case []:
+                            self._slots[slot] = None
+                        case [result]:
+                            event.update(result)
+                        case several:
+                            event["results"] = several
+                case _:
+                    pass
         return [event for event in self._slots if event is not None]
 
     def _end_text(self) -> None:
-        """Text that streamed and was never ended becomes an end where its first chunk was."""
+        """Puts the text of each message without an end where its first chunk was."""
         for slot, chunks in self._text.values():
             _set_content(self._slots[slot] or {}, "".join(chunks))
         self._text.clear()
 
     def _add_call(self, call: dict[str, Any], slot: int, *, start: bool) -> None:
-        known = self._calls.get(str(call.get("id")))
+        call_id = str(call.get("id"))
+        known = self._calls.get(call_id)
         if known is None:
-            known = self._calls[str(call.get("id"))] = _StreamedCall(call, slot)
-        elif str(call.get("id")) in self._results and (known.started or not start):
+            known = self._calls[call_id] = _StreamedCall(call, slot)
+        elif call_id in self._results and (known.started or not start):
             # A replay of a call that was answered.
             return
-        elif start and str(call.get("id")) not in self._results:
+        elif start and call_id not in self._results:
             known.slot = slot
         known.started = known.started or start
         known.call.update(_without(call, "arguments", *(() if call.get("name") else ("name",))))
         if call.get("arguments") not in (None, "", {}):
             known.pieces.append(call["arguments"])
 
-    def _place_calls(self) -> None:
-        placed: dict[int, list[dict[str, Any]]] = {}
-        for known in self._calls.values():
-            arguments, whole = merge_arguments(known.pieces)
-            call = {**_without(known.call, "arguments", "incomplete"), "arguments": arguments}
-            shown = call if whole else {**call, "incomplete": True}
-            placed.setdefault(known.slot, []).append(shown)
-        for slot, event in enumerate(self._slots):
-            if event is None or event.get("type") != "tool-call-start":
-                continue
-            if slot not in placed:
-                self._slots[slot] = self._text_of_start(event)
-            elif len(placed[slot]) == 1:
-                event["toolCall"] = placed[slot][0]
-            else:
-                event["toolCalls"] = placed[slot]
-
     def _text_of_start(self, event: SeedEvent) -> SeedEvent | None:
-        """The text of a start whose calls are shown elsewhere, unless it is repeated there."""
+        """The text of a start whose calls are in another slot, unless it is repeated there."""
         text = event.get("content")
         others = [other for other in self._slots if other and other is not event]
         if not text or any(other.get("content") == text for other in others):
             return None
         return {"type": "text-message-end", "message": {"role": "assistant", "content": text}}
 
-    def _place_results(self) -> None:
-        placed: dict[int, list[dict[str, Any]]] = {}
-        for slot, result in self._results.values():
-            placed.setdefault(slot, []).append(result)
-        for slot, event in enumerate(self._slots):
-            if event is None or event.get("type") != "tool-call-result":
-                continue
-            if slot not in placed:
-                self._slots[slot] = None
-            elif len(placed[slot]) == 1:
-                event.update(placed[slot][0])
-            else:
-                event["results"] = placed[slot]
-
 
 def merge_arguments(pieces: list[Any]) -> tuple[dict[str, Any] | str, bool]:
-    """The arguments that the pieces make, and whether they are whole.
+    """The arguments in the pieces, and whether they are complete.
 
-    Objects are merged, the later one wins. Text is joined; if that is not an object, the last piece
-    that is one stands for all, since some producers repeat what they sent before.
+    Objects are merged, the later one wins. Text is joined; if the result is not a JSON object, the
+    last piece that is one is used, since some producers repeat what they sent before.
     """
     texts = [piece for piece in pieces if isinstance(piece, str)]
     from_text: dict[str, Any] | None = None
@@ -154,41 +153,41 @@ def merge_arguments(pieces: list[Any]) -> tuple[dict[str, Any] | str, bool]:
     left = len(texts)
     for piece in pieces:
         if isinstance(piece, dict):
-            merged = _deep(merged, cast("dict[str, Any]", piece))
+            merged = _deep_merged(merged, cast("dict[str, Any]", piece))
         elif isinstance(piece, str):
             left -= 1
             if left == 0 and from_text is not None:
-                merged = _deep(merged, from_text)
+                merged = _deep_merged(merged, from_text)
     if merged or from_text is not None or not texts:
         return merged, True
     return "".join(texts), False
 
 
-def _deep(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+def _deep_merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     merged = dict(first)
     for key, value in second.items():
         before = merged.get(key)
         if isinstance(before, dict) and isinstance(value, dict):
-            value = _deep(cast("dict[str, Any]", before), cast("dict[str, Any]", value))
+            value = _deep_merged(cast("dict[str, Any]", before), cast("dict[str, Any]", value))
         merged[key] = value
     return merged
 
 
 def calls_in_event(event: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The calls of an event that has one (`toolCall`) or several (`toolCalls`)."""
+    """The calls of an event with one call (`toolCall`) or several (`toolCalls`)."""
     if "toolCalls" in event:
         return list(event["toolCalls"])
     return [event["toolCall"]] if "toolCall" in event else []
 
 
 def results_in_event(event: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The results of an event that is one or has several (`results`)."""
+    """The results of an event that is one result or has several (`results`)."""
     if "results" in event:
         return list(event["results"])
     return [{"toolCallId": event.get("toolCallId"), "result": event.get("result")}]
 
 
-def _content(event: SeedEvent) -> str:
+def _content_of(event: SeedEvent) -> str:
     return str(object_of(event.get("message")).get("content") or "")
 
 

@@ -1,4 +1,4 @@
-"""Files in messages: A2A parts, AG-UI content parts, and both OpenAI spellings of them."""
+"""Files in messages: as A2A parts, AG-UI content parts, and content parts of both OpenAI APIs."""
 
 import base64
 import mimetypes
@@ -11,26 +11,25 @@ from aion_adk.errors import BridgeError
 from aion_adk.protocol.structs import object_of
 from aion_adk.protocol.to_genai import mime_type_of
 
-Content = dict[str, Any]
+ContentPart = dict[str, Any]
 
 _KINDS = ("image", "audio", "video")
 _AUDIO_TYPES = {"mp3": "audio/mpeg", "wav": "audio/wav"}
 
 
 class ContentError(BridgeError):
-    """A content part of a request that cannot be read; the text is meant for the caller."""
+    """A content part that is not valid; the text is meant for the caller."""
 
 
-def to_agui_content(part: Part) -> Content:
+def to_agui_content(part: Part) -> ContentPart:
     """A raw or url part as AG-UI content, by its media type."""
     mime_type = mime_type_of(part)
     if part.HasField("url"):
         source = {"type": "url", "value": part.url, "mimeType": mime_type}
     else:
-        value = base64.b64encode(part.raw).decode()
-        source = {"type": "data", "value": value, "mimeType": mime_type}
+        source = {"type": "data", "value": _base64_of(part), "mimeType": mime_type}
     kind = mime_type.partition("/")[0]
-    content: Content = {"type": kind if kind in _KINDS else "document", "source": source}
+    content: ContentPart = {"type": kind if kind in _KINDS else "document", "source": source}
     return {**content, "metadata": {"filename": part.filename}} if part.filename else content
 
 
@@ -51,44 +50,37 @@ def from_agui_content(content: Mapping[str, Any]) -> Part:
             raise ContentError(f"Unknown content part type: {other}.")
 
 
-def content_to_chat(content: str | list[Content]) -> str | list[Content]:
+def content_to_chat(content: str | list[ContentPart]) -> str | list[ContentPart]:
     """AG-UI content as the content of a chat message."""
-    if isinstance(content, str):
-        return content
-    chat: list[Content] = []
-    for item in content:
-        if item["type"] == "text":
-            chat.append({"type": "text", "text": item["text"]})
-            continue
-        part = from_agui_content(item)
-        if item["type"] == "image":
-            chat.append({"type": "image_url", "image_url": {"url": _data_url(part)}})
-        elif item["type"] == "audio" and part.HasField("raw"):
-            extension = mimetypes.guess_extension(part.media_type) or ""
-            kind = "mp3" if part.media_type == "audio/mpeg" else extension.removeprefix(".")
-            audio = {"data": base64.b64encode(part.raw).decode(), "format": kind or "wav"}
-            chat.append({"type": "input_audio", "input_audio": audio})
-        else:
-            file = {"filename": part.filename, "file_data": _data_url(part)}
-            chat.append({"type": "file", "file": file})
-    return chat
+    return content if isinstance(content, str) else [_to_chat_content(item) for item in content]
+
+
+def _to_chat_content(content: ContentPart) -> ContentPart:
+    if content["type"] == "text":
+        return {"type": "text", "text": content["text"]}
+    part = from_agui_content(content)
+    if content["type"] == "audio" and part.HasField("raw"):
+        extension = mimetypes.guess_extension(part.media_type) or ".wav"
+        kind = "mp3" if part.media_type == "audio/mpeg" else extension.removeprefix(".")
+        return {"type": "input_audio", "input_audio": {"data": _base64_of(part), "format": kind}}
+    url = part.url or f"data:{mime_type_of(part)};base64,{_base64_of(part)}"
+    if content["type"] == "image":
+        return {"type": "image_url", "image_url": {"url": url}}
+    return {"type": "file", "file": {"filename": part.filename, "file_data": url}}
 
 
 def from_chat_content(content: Mapping[str, Any]) -> Part:
     match content.get("type"):
         case "text" | "input_text" | "output_text":
             return Part(text=str(content.get("text") or ""))
-        case "image_url":
+        case "image_url" | "input_image":
             image = content.get("image_url")
-            return _from_url(
-                str(image if isinstance(image, str) else object_of(image).get("url") or "")
-            )
-        case "input_image":
-            return _from_url(str(content.get("image_url") or ""))
+            url = image if isinstance(image, str) else object_of(image).get("url")
+            return _from_url(str(url or ""))
         case "input_audio":
             audio = object_of(content.get("input_audio"))
-            declared = str(audio.get("format"))
-            mime_type = _AUDIO_TYPES.get(declared, f"audio/{declared}")
+            kind = str(audio.get("format"))
+            mime_type = _AUDIO_TYPES.get(kind, f"audio/{kind}")
             return Part(raw=_decoded(audio.get("data")), media_type=mime_type)
         case "file":
             return _from_file(object_of(content.get("file")))
@@ -101,7 +93,7 @@ def from_chat_content(content: Mapping[str, Any]) -> Part:
 
 
 def _from_url(url: str, *, filename: str = "", mime_type: str = "") -> Part:
-    """A part for a link; a `data:` URL is taken apart."""
+    """A part for a URL; a `data:` URL becomes the bytes in it."""
     if not url.startswith("data:"):
         if not url:
             raise ContentError("A file needs a URL or data.")
@@ -113,10 +105,8 @@ def _from_url(url: str, *, filename: str = "", mime_type: str = "") -> Part:
     return Part(raw=_decoded(payload), media_type=declared or mime_type, filename=filename)
 
 
-def _data_url(part: Part) -> str:
-    if part.HasField("url"):
-        return part.url
-    return f"data:{mime_type_of(part)};base64,{base64.b64encode(part.raw).decode()}"
+def _base64_of(part: Part) -> str:
+    return base64.b64encode(part.raw).decode()
 
 
 def _decoded(value: Any) -> bytes:
@@ -131,7 +121,7 @@ def _from_source(source: Mapping[str, Any], filename: str) -> Part:
     if source.get("type") == "data":
         return Part(raw=_decoded(source.get("value")), media_type=mime_type, filename=filename)
     if source.get("type") != "url":
-        raise ContentError("Expected a file by data or by URL.")
+        raise ContentError("The source of a file must have the type data or url.")
     return _from_url(str(source.get("value") or ""), filename=filename, mime_type=mime_type)
 
 
@@ -141,7 +131,7 @@ def _from_file(file: Mapping[str, Any]) -> Part:
         return _from_url(str(url), filename=filename)
     data = str(file.get("file_data") or "")
     if not data:
-        raise ContentError("A file needs file_data or file_url; there are no uploaded files here.")
+        raise ContentError("A file needs file_data or file_url; file_id is not supported.")
     if data.startswith("data:"):
         return _from_url(data, filename=filename)
     return Part(raw=_decoded(data), filename=filename)

@@ -1,7 +1,7 @@
-"""The mapping document's own dictionaries: A2A to AG-UI shaped events, and those to OpenAI shapes.
+"""The mapping document's dictionaries: A2A as events like AG-UI's, and those as OpenAI messages.
 
-They are plain data for storage and tests. The encoders of the front ends make what the real
-protocols accept on the wire.
+They are plain data for storage and tests. What the protocols accept on the wire is made by the
+encoders of the front ends.
 """
 
 from collections.abc import Iterable, Mapping
@@ -52,12 +52,10 @@ _RESPONSES_NAME = {
 
 
 def convert_a2a_message_to_agui_event(message: Message | Mapping[str, Any]) -> SeedEvent:
-    """The event that a message stands for, from the message alone."""
+    """The event that corresponds to a message."""
     plain = _plain_message(message) if isinstance(message, Message) else message
     parts: list[dict[str, Any]] = list(plain.get("parts") or [])
-    data: list[tuple[Any, dict[str, Any]]] = [
-        (part.get("data"), part.get("metadata") or {}) for part in parts
-    ]
+    data = [(part.get("data"), object_of(part.get("metadata"))) for part in parts]
     metadata: dict[str, Any] = plain.get("metadata") or {}
     declared = metadata.get(CANONICAL_TYPE)
     text = "".join(part["text"] for part in parts if part.get("text") and not _is_thought(part))
@@ -81,29 +79,27 @@ def convert_a2a_message_to_agui_event(message: Message | Mapping[str, Any]) -> S
 def convert_a2a_task_event_to_agui_event(
     event: Task | TaskStatusUpdateEvent | Mapping[str, Any],
 ) -> SeedEvent:
-    """A task starts a run; a status is what its state says."""
-    match event:
-        case Task():
-            task_id, context_id, state = event.id, event.context_id, _state_name(event.status.state)
-        case TaskStatusUpdateEvent():
-            state = _state_name(event.status.state)
-            task_id, context_id = event.task_id, event.context_id
-        case _:
-            task_id = event.get("id") or event.get("taskId") or event.get("task_id") or ""
-            context_id = event.get("contextId") or event.get("context_id") or ""
-            state = str(object_of(event.get("status")).get("state") or "submitted")
-    is_task = isinstance(event, Task) or (isinstance(event, Mapping) and "id" in event)
+    """A task starts a run; the event of a status follows from its state."""
+    if isinstance(event, Task | TaskStatusUpdateEvent):
+        is_task = isinstance(event, Task)
+        task_id = event.id if isinstance(event, Task) else event.task_id
+        context_id, name = event.context_id, TaskState.Name(event.status.state)
+        state = name.removeprefix("TASK_STATE_").lower().replace("_", "-")
+    else:
+        is_task = "id" in event
+        task_id = event.get("id") or event.get("taskId") or event.get("task_id") or ""
+        context_id = event.get("contextId") or event.get("context_id") or ""
+        state = str(object_of(event, "status").get("state") or "submitted")
     kind = "run-started" if is_task else _TYPE_OF_STATE.get(state, "step-started")
     return {"type": kind, "runId": task_id, "threadId": context_id, "state": state}
 
 
 def convert_agui_event_to_openai_chat(event: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The messages of a chat history for one event; none for what is still under way."""
+    """The messages of a chat history for one event; none for an event that only streams."""
     match event.get("type"):
         case "text-message-content":
-            message = event["message"]
-            content = media.content_to_chat(message["content"])
-            return [{"role": message["role"], "content": content}]
+            content = media.content_to_chat(event["message"]["content"])
+            return [{"role": event["message"]["role"], "content": content}]
         case "text-message-end" if event["message"]["content"]:
             return [{"role": "assistant", "content": event["message"]["content"]}]
         case "tool-call-start":
@@ -116,6 +112,7 @@ def convert_agui_event_to_openai_chat(event: Mapping[str, Any]) -> list[dict[str
 
 
 def convert_agui_event_to_openai_responses(event: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The mapping document's response events for one event."""
     match event.get("type"):
         case "text-message-content" | "text-message-chunk":
             return [_responses("message.delta", event["message"])]
@@ -138,7 +135,7 @@ def convert_agui_event_to_openai_responses(event: Mapping[str, Any]) -> list[dic
 def convert_a2a_history_to_openai_chat(
     history: Iterable[Message | Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
-    """Map to events, reduce what was streamed, map to chat messages."""
+    """The chat messages of a history, its streamed messages reduced to final ones."""
     events = compact_events([convert_a2a_message_to_agui_event(message) for message in history])
     return [message for event in events for message in convert_agui_event_to_openai_chat(event)]
 
@@ -169,8 +166,7 @@ def _agent_event(parts: list[dict[str, Any]], text: str, *, chunk: bool) -> Seed
         return _text_event(kind, "assistant", text)
     if thoughts:
         return _text_event("reasoning-message-content", "reasoning", thoughts)
-    shown = [part.get("file") or part.get("data") for part in parts]
-    content = {"parts": shown}
+    content = {"parts": [part.get("file") or part.get("data") for part in parts]}
     return {"type": "activity-snapshot", "activityType": "a2a.artifact", "content": content}
 
 
@@ -183,10 +179,6 @@ def _user_content(parts: list[dict[str, Any]], text: str) -> str | list[Any]:
 
 def _text_event(kind: str, role: str, content: str | list[Any]) -> SeedEvent:
     return {"type": kind, "message": {"role": role, "content": content}}
-
-
-def _state_name(state: TaskState) -> str:
-    return TaskState.Name(state).removeprefix("TASK_STATE_").lower().replace("_", "-")
 
 
 def _chat_calls(event: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
-"""Tool calls and results in a message, in either of their two spellings.
+"""Tool calls and results in a message, in either of their two forms.
 
 The mapping document lists them in one data part (`tool_calls`, `tool_results`); ADK sends one
-data part for each and says what it is in the part's metadata (`adk_type`).
+data part for each and names its kind in the part's metadata (`adk_type`).
 """
 
 import json
@@ -19,16 +19,14 @@ from aion_adk.protocol.parts import (
     TOOL_CALLS,
     TOOL_RESULTS,
 )
-from aion_adk.protocol.structs import list_of, to_dict, to_plain, unwrapped
-
-Arguments = dict[str, Any] | str
+from aion_adk.protocol.structs import list_of, object_of, to_dict, to_plain, unwrapped
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     id: str
     name: str
-    arguments: Arguments
+    arguments: dict[str, Any] | str
     long_running: bool = False
 
     @property
@@ -49,7 +47,7 @@ class ToolResult:
 
 
 def as_text(value: Any) -> str:
-    """Text as it is, everything else as JSON, the same for the same value."""
+    """Text unchanged; anything else as JSON, with sorted keys."""
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
@@ -66,42 +64,35 @@ def tool_results_of(message: Message) -> list[ToolResult]:
 def tool_calls_in(data: Any, metadata: Mapping[str, Any]) -> list[ToolCall]:
     """The calls in one data part, given as plain Python."""
     if metadata.get(ADK_TYPE) == FUNCTION_CALL:
-        if not isinstance(data, dict):
-            return []
-        call = cast("dict[str, Any]", data)
-        call_id, name = _id_and_name(call)
-        waits = metadata.get(ADK_LONG_RUNNING) is True
-        return [ToolCall(call_id, name, call.get("args") or {}, long_running=waits)]
+        pending = metadata.get(ADK_LONG_RUNNING) is True
+        return [
+            ToolCall(*_id_and_name(call), call.get("args") or {}, long_running=pending)
+            for call in _objects_in([data])
+        ]
     calls: list[ToolCall] = []
-    for call in _objects_under(TOOL_CALLS, data):
+    for call in _objects_in(list_of(data, TOOL_CALLS)):
         # A Struct holds doubles: a producer with larger integers sends the arguments as text too.
         arguments: Any = call.get("arguments_json") or call.get("arguments") or {}
         if not isinstance(arguments, dict | str):
             arguments = as_text(arguments)
-        calls.append(ToolCall(*_id_and_name(call), cast("Arguments", arguments)))
+        calls.append(ToolCall(*_id_and_name(call), cast("dict[str, Any] | str", arguments)))
     return calls
 
 
 def tool_results_in(data: Any, metadata: Mapping[str, Any]) -> list[ToolResult]:
     """The results in one data part, given as plain Python."""
-    if metadata.get(ADK_TYPE) != FUNCTION_RESPONSE:
-        return [
-            ToolResult(
-                *_id_and_name(result), result.get("output"), failed=bool(result.get("is_error"))
-            )
-            for result in _objects_under(TOOL_RESULTS, data)
-        ]
-    if not isinstance(data, dict):
-        return []
-    result = cast("dict[str, Any]", data)
-    output: Any = result.get("response")
-    failed = False
-    if isinstance(output, dict):
-        response = cast("dict[str, Any]", output)
-        failed = "error" in response
-        # ADK wraps every return value of a tool that is not a dict.
-        output = unwrapped(response)
-    return [ToolResult(*_id_and_name(result), output, failed=failed)]
+    results: list[ToolResult] = []
+    if metadata.get(ADK_TYPE) == FUNCTION_RESPONSE:
+        for result in _objects_in([data]):
+            response: Any = result.get("response")
+            failed = "error" in object_of(response)
+            # ADK wraps every return value of a tool that is not a dict.
+            results.append(ToolResult(*_id_and_name(result), unwrapped(response), failed=failed))
+        return results
+    for result in _objects_in(list_of(data, TOOL_RESULTS)):
+        failed = bool(result.get("is_error"))
+        results.append(ToolResult(*_id_and_name(result), result.get("output"), failed=failed))
+    return results
 
 
 def _data_of(part: Part) -> tuple[Any, dict[str, Any]]:
@@ -110,11 +101,11 @@ def _data_of(part: Part) -> tuple[Any, dict[str, Any]]:
     return to_plain(part.data), to_dict(part.metadata)
 
 
-def _objects_under(key: str, data: Any) -> list[dict[str, Any]]:
-    return [cast("dict[str, Any]", item) for item in list_of(data, key) if isinstance(item, dict)]
+def _objects_in(items: list[Any]) -> list[dict[str, Any]]:
+    return [object_of(item) for item in items if isinstance(item, dict)]
 
 
 def _id_and_name(item: Mapping[str, Any]) -> tuple[str, str]:
-    """Some models give their calls no ids: then the name has to do."""
+    """Some models give their calls no ids: then the name is the id."""
     name = str(item.get("name") or "")
     return str(item.get("call_id") or item.get("id") or name), name

@@ -1,1 +1,1 @@
-"""Clients of other protocols on the same tasks: a folder for each, what they share beside them."""
+"""Other protocols on the same tasks: a folder for each, and beside them what they share."""

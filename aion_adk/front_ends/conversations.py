@@ -1,4 +1,4 @@
-"""Which task a turn of another protocol belongs to, and the calls of the A2A handler it takes."""
+"""The A2A calls of the other front ends, and the task that a turn of theirs belongs to."""
 
 import asyncio
 import logging
@@ -18,7 +18,6 @@ from a2a.types import (
     SendMessageRequest,
     Task,
     TaskArtifactUpdateEvent,
-    TaskStatusUpdateEvent,
 )
 from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError
 from starlette.requests import Request
@@ -36,11 +35,11 @@ CONTEXT_HEADER = "X-A2A-Context-Id"
 TASK_HEADER = "X-A2A-Task-Id"
 
 _PAGE_SIZE = 100
-_IN_A_HEADER = re.compile("[!-~]+")
+_HEADER_VALUE = re.compile("[!-~]+")
 
 
 class FrontEndCalls:
-    """Starts, resumes and reads turns through the handler that serves A2A."""
+    """Starts, resumes and reads tasks through the handler that serves A2A."""
 
     def __init__(self, handler: GuardedHandler, contexts: ServerCallContextBuilder) -> None:
         self._handler = handler
@@ -50,7 +49,7 @@ class FrontEndCalls:
     def context_for(
         self, request: Request, *, turn: ClientTurn | None = None, extensions: Collection[str] = ()
     ) -> ServerCallContext:
-        """The context of the call as on the A2A routes, with what the client brings along."""
+        """The context of the call as on the A2A routes, with the client's tools and history."""
         context = self._contexts.build(request)
         context.requested_extensions = context.requested_extensions | set(extensions)
         if turn:
@@ -71,10 +70,15 @@ class FrontEndCalls:
         context_id: str = "",
         waiting: Task | None = None,
     ) -> Message:
-        """The message to send: to the task that waits for it, or to a new one."""
+        """The message to send, to the task that waits for it or to a new one.
+
+        A user who sends a message instead of the results of the client's own tools begins anew:
+        the task that waits for them is canceled.
+        """
         waiting = waiting or await self.waiting_task(turn, context, context_id=context_id)
-        pending = _pending_of(waiting)
-        if waiting and _is_given_up(turn, pending):
+        pending = _pending_calls(waiting) if waiting else {}
+        all_client_tools = {call.name for call in pending.values()} <= set(turn.tool_names)
+        if waiting and pending and all_client_tools and turn.results.keys().isdisjoint(pending):
             await self.cancel(waiting.id, context)
             waiting, pending = None, {}
         results = [part for call_id, part in turn.results.items() if call_id in pending]
@@ -93,7 +97,7 @@ class FrontEndCalls:
     async def waiting_task(
         self, turn: ClientTurn, context: ServerCallContext, *, context_id: str
     ) -> Task | None:
-        """The task that waits for these results, or for anything in this context."""
+        """The task that waits for these results or, with a `context_id`, for anything there."""
         if not context_id and not turn.results:
             return None
         found: list[Task] = []
@@ -102,10 +106,10 @@ class FrontEndCalls:
                 context_id=context_id, status=state, page_size=_PAGE_SIZE, history_length=0
             )
             for task in (await self._handler.on_list_tasks(params, context)).tasks:
-                if context_id or turn.results.keys() & _pending_of(task).keys():
+                if context_id or turn.results.keys() & _pending_calls(task).keys():
                     found.append(task)
         if len(found) > 1 and not context_id:
-            # Not every model gives its calls unique ids: the others may be other callers'.
+            # Not every model gives its calls unique ids: one may belong to another conversation.
             raise RequestError(
                 f"Several tasks wait for the result of {', '.join(turn.results)}:"
                 f" name the conversation in the header {CONTEXT_HEADER}."
@@ -129,20 +133,16 @@ class FrontEndCalls:
             await self._handler.on_cancel_task(CancelTaskRequest(id=task_id), context)
 
     def cancel_unless_over(self, context: ServerCallContext, last: Event | None) -> None:
-        """Cancels the task of a client that left, if `last` says that it still runs.
+        """Cancels the task of a client that left if it still runs after its `last` event.
 
         Does not wait, since the client's own request may be cancelled at this moment.
         """
-        match last:
-            case Task() if last.status.state in RUNNING_STATES:
-                task_id = last.id
-            case TaskStatusUpdateEvent() if last.status.state in RUNNING_STATES:
-                task_id = last.task_id
-            case TaskArtifactUpdateEvent():
-                task_id = last.task_id
-            case _:
-                return
-        canceling = asyncio.create_task(self._cancel_quietly(task_id, context))
+        if last is None or isinstance(last, Message):
+            return
+        state = None if isinstance(last, TaskArtifactUpdateEvent) else last.status.state
+        if state is not None and state not in RUNNING_STATES:
+            return
+        canceling = asyncio.create_task(self._cancel_quietly(_task_id(last), context))
         self._canceling.add(canceling)
         canceling.add_done_callback(self._canceling.discard)
 
@@ -153,22 +153,17 @@ class FrontEndCalls:
             logger.warning("task %s not canceled: %s", task_id, error)
 
 
-def _pending_of(task: Task | None) -> dict[str, ToolCall]:
-    if task is None:
-        return {}
+def _pending_calls(task: Task) -> dict[str, ToolCall]:
     calls = tool_calls_of(task.status.message)
     return {call.id: call for call in calls if call.long_running}
 
 
-def _is_given_up(turn: ClientTurn, pending: dict[str, ToolCall]) -> bool:
-    """Whether the user sent a new message instead of the results of the client's own tools."""
-    names = {call.name for call in pending.values()}
-    return bool(names) and names <= set(turn.tool_names) and not turn.results.keys() & pending
+def _task_id(event: Event) -> str:
+    return event.id if isinstance(event, Task) else event.task_id
 
 
 def id_headers(answer: Event) -> dict[str, str]:
-    """Headers that tell a client which context and task its answer belongs to."""
-    task_id = answer.id if isinstance(answer, Task) else answer.task_id
-    ids = {CONTEXT_HEADER: answer.context_id, TASK_HEADER: task_id}
+    """Headers with the context and the task that an answer belongs to."""
+    ids = {CONTEXT_HEADER: answer.context_id, TASK_HEADER: _task_id(answer)}
     # A client may choose a context id that no header can hold.
-    return {name: value for name, value in ids.items() if _IN_A_HEADER.fullmatch(value)}
+    return {name: value for name, value in ids.items() if _HEADER_VALUE.fullmatch(value)}

@@ -1,4 +1,4 @@
-"""What the encoders of a turn share: their base, files and data as text, token counts."""
+"""What the encoders share: frames, their base class, token counts, files and data as text."""
 
 import json
 import logging
@@ -19,8 +19,7 @@ from aion_adk.protocol.to_genai import mime_type_of
 
 logger = logging.getLogger(__name__)
 
-Encoded = dict[str, Any]
-
+PARAGRAPH_BREAK = "\n\n"
 
 _encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -30,21 +29,21 @@ def json_frame(data: Mapping[str, Any], *, event: str = "") -> str:
 
 
 class Encoder(ABC):
-    """Turns the A2A events of one turn, in order, into those of another protocol."""
+    """Encodes the A2A events of one turn, in order, as those of another protocol.
 
-    def __init__(self, narration: Narration) -> None:
-        self._narration = narration
+    The ids of streamed messages start with `prefix`. Calls of `client_tools` are answered by the
+    client.
+    """
 
-    def encode(self, event: Event) -> list[Encoded]:
-        return self._encode(self._narration.on_event(event))
+    def __init__(self, *, prefix: str, client_tools: Sequence[str]) -> None:
+        self._tracker = Narration(prefix=prefix, client_tools=client_tools)
 
-    def finish(self) -> list[Encoded]:
+    def encode(self, event: Event) -> list[dict[str, Any]]:
+        return self._encode(self._tracker.on_event(event))
+
+    def finish(self) -> list[dict[str, Any]]:
         """What is missing when there are no more events."""
-        return self.fail("The stream ended before the task did.", code="stream_incomplete")
-
-    def fail(self, text: str, *, code: str) -> list[Encoded]:
-        """The end of a turn that broke outside its task."""
-        return self._encode(self._narration.fail(text, code))
+        return self._fail("The stream ended before the task did.")
 
     def event_frames(self, event: Event) -> list[str]:
         return [self._frame(item) for item in self.encode(event)]
@@ -53,18 +52,24 @@ class Encoder(ABC):
         return [self._frame(item) for item in self.finish()]
 
     def error_frames(self, error: Exception) -> list[str]:
-        ended = self.fail(text_for_caller(error), code="stream_incomplete")
-        return [self._frame(item) for item in ended]
+        return [self._frame(item) for item in self._fail(text_for_caller(error))]
+
+    def _fail(self, text: str) -> list[dict[str, Any]]:
+        return self._encode(self._tracker.fail(text, "stream_incomplete"))
+
+    def _encode(self, events: Sequence[TurnEvent]) -> list[dict[str, Any]]:
+        return [item for event in events for item in self._items(event)]
 
     @abstractmethod
-    def _encode(self, events: Sequence[TurnEvent]) -> list[Encoded]: ...
+    def _items(self, event: TurnEvent) -> list[dict[str, Any]]:
+        """What is sent for one event of the turn."""
 
-    def _frame(self, item: Encoded) -> str:
+    def _frame(self, item: Mapping[str, Any]) -> str:
         return json_frame(item)
 
 
 def text_for_caller(error: Exception) -> str:
-    """The text of an error that is meant for callers; for any other an id that the log has."""
+    """The text of an error that is meant for callers; for any other the id of its log entry."""
     if isinstance(error, A2AError):
         return str(error)
     return f"Internal error. Error id: {log_failure(logger, 'request failed', error)}"
@@ -72,87 +77,44 @@ def text_for_caller(error: Exception) -> str:
 
 def openai_error(
     text: str, *, kind: str, code: str | None = None, param: str | None = None
-) -> Encoded:
+) -> dict[str, Any]:
     """The envelope of every error of the OpenAI API."""
     return {"error": {"message": text, "type": kind, "param": param, "code": code}}
 
 
-class _Tokens(NamedTuple):
-    prompt: int
-    answer: int
+class TokenCounts(NamedTuple):
+    """Gemini's token counts as AG-UI and OpenAI count: thoughts are part of the output."""
+
+    input: int
+    output: int
     total: int
-    thinking: int
+    thoughts: int
     cached: int
 
 
-def agui_usage(usage: dict[str, int]) -> list[dict[str, int]]:
-    tokens = _tokens(usage)
-    counted = {
-        "inputTokens": tokens.prompt,
-        "outputTokens": tokens.answer,
-        "totalTokens": tokens.total,
-    }
-    if tokens.thinking:
-        counted["reasoningTokens"] = tokens.thinking
-    if tokens.cached:
-        counted["cachedInputTokens"] = tokens.cached
-    return [counted]
-
-
-def chat_usage(usage: dict[str, int]) -> dict[str, Any]:
-    tokens = _tokens(usage)
-    return {
-        "prompt_tokens": tokens.prompt,
-        "completion_tokens": tokens.answer,
-        "total_tokens": tokens.total,
-        "prompt_tokens_details": {"cached_tokens": tokens.cached},
-        "completion_tokens_details": {"reasoning_tokens": tokens.thinking},
-    }
-
-
-def responses_usage(usage: dict[str, int]) -> dict[str, Any]:
-    tokens = _tokens(usage)
-    # openai 3.x requires cache_write_tokens, 2.x accepts it.
-    return {
-        "input_tokens": tokens.prompt,
-        "input_tokens_details": {"cached_tokens": tokens.cached, "cache_write_tokens": 0},
-        "output_tokens": tokens.answer,
-        "output_tokens_details": {"reasoning_tokens": tokens.thinking},
-        "total_tokens": tokens.total,
-    }
-
-
-def _tokens(usage: dict[str, int]) -> _Tokens:
-    thinking = usage.get("thoughts_token_count", 0)
+def token_counts(usage: Mapping[str, int]) -> TokenCounts:
+    thoughts = usage.get("thoughts_token_count", 0)
     prompt = usage.get("prompt_token_count", 0) + usage.get("tool_use_prompt_token_count", 0)
-    answer = usage.get("candidates_token_count", 0) + thinking
-    return _Tokens(
-        prompt=prompt,
-        answer=answer,
-        total=usage.get("total_token_count") or prompt + answer,
-        thinking=thinking,
-        cached=usage.get("cached_content_token_count", 0),
-    )
+    output = usage.get("candidates_token_count", 0) + thoughts
+    total = usage.get("total_token_count") or prompt + output
+    return TokenCounts(prompt, output, total, thoughts, usage.get("cached_content_token_count", 0))
 
 
-BREAK = "\n\n"
-"""Separates messages that a front end has to show as one."""
+def parts_as_text(name: str, parts: Iterable[Part]) -> str:
+    """The parts of an artifact called `name` for a protocol that has only text."""
+    return PARAGRAPH_BREAK.join(_part_as_text(name, part) for part in parts)
 
 
-def as_prose(name: str, parts: Iterable[Part]) -> str:
-    return BREAK.join(_part_as_prose(name, part) for part in parts)
-
-
-def _part_as_prose(name: str, part: Part) -> str:
+def _part_as_text(name: str, part: Part) -> str:
     label = part.filename or name
     match part.WhichOneof("content"):
         case "url":
             return f"[{label or part.url}]({part.url})"
         case "data":
-            shown = json.dumps(to_plain(part.data), ensure_ascii=False, indent=2)
-            return f"```json\n{shown}\n```"
+            data = json.dumps(to_plain(part.data), ensure_ascii=False, indent=2)
+            return f"```json\n{data}\n```"
         case "raw":
-            what = f"{label}, " if label else ""
-            return f"[file: {what}{mime_type_of(part)}, {len(part.raw)} bytes]"
+            prefix = f"{label}, " if label else ""
+            return f"[file: {prefix}{mime_type_of(part)}, {len(part.raw)} bytes]"
         case _:
             return part.text

@@ -1,7 +1,7 @@
-"""A stream of A2A events as the events of a turn: each thing once, in order, begun and ended.
+"""Turns a stream of A2A events into the events of a turn, each exactly once and in order.
 
-Text that streamed and the final message that repeats it are one thing here; each encoder only
-spells out the events it is given.
+Streamed text and the final message that repeats it become one message here, so that the encoders
+only have to write each event in their protocol.
 """
 
 import copy
@@ -23,22 +23,14 @@ from a2a.types import (
 from google.protobuf.struct_pb2 import Struct
 
 from aion_adk.formats.tools import ToolCall, tool_calls_of, tool_results_of
-from aion_adk.front_ends.speech import SpeechTracker, message_text, thought_text
-from aion_adk.front_ends.turn_events import (
-    ArtifactShown,
-    RunCanceled,
-    RunFailed,
-    RunFinished,
-    RunPaused,
-    RunStarted,
-    StateChanged,
-    StepStarted,
-    ToolCallArguments,
-    ToolCallEnded,
-    ToolCallResult,
-    ToolCallStarted,
-    TurnEvent,
+from aion_adk.front_ends import turn_events as turn
+from aion_adk.front_ends.speech import (
+    SpeechTracker,
+    message_text,
+    thought_signature,
+    thought_text,
 )
+from aion_adk.front_ends.turn_events import TurnEvent
 from aion_adk.protocol.canonical import CanonicalType, canonical_type_of
 from aion_adk.protocol.parts import (
     ADK_ACTIONS,
@@ -62,12 +54,12 @@ _OWN_EVENTS = (FUNCTION_CALL, FUNCTION_RESPONSE, STATE_DELTA)
 
 
 class Narration:
-    """One turn; its last event is RunFinished, RunPaused, RunFailed or RunCanceled, once."""
+    """The state of one turn. Exactly one of its events is a `RunEnd`, the last."""
 
     def __init__(self, *, prefix: str, client_tools: Sequence[str] = ()) -> None:
         self._over = False
         self._client_tools = frozenset(client_tools)
-        self._speech = SpeechTracker(prefix=prefix)
+        self._texts = SpeechTracker(prefix=prefix)
         self._seen_messages: set[str] = set()
         self._seen_artifacts: set[str] = set()
         self._open_calls: dict[str, ToolCall] = {}
@@ -80,20 +72,20 @@ class Narration:
             return []
         if isinstance(event, TaskArtifactUpdateEvent):
             return self._artifact_events(event)
-        events: list[TurnEvent] = [] if self._started else [RunStarted()]
+        events: list[TurnEvent] = [] if self._started else [turn.RunStarted()]
         self._started = True
         match event:
             case Task():
                 events += self._task_events(event)
             case Message():
-                events += [*self._message_events(event), *self._end(RunFinished())]
+                events += [*self._message_events(event), *self._end(turn.RunFinished())]
             case TaskStatusUpdateEvent():
                 events += self._status_events(event.status, event.metadata)
         return events
 
     def fail(self, text: str, code: str) -> list[TurnEvent]:
-        """The end of a turn that broke outside its task; nothing if it is over."""
-        return [] if self._over else self._end(RunFailed(text, code))
+        """Ends a turn that broke outside its task; nothing if it is over already."""
+        return [] if self._over else self._end(turn.RunFailed(text, code))
 
     def _task_events(self, task: Task) -> list[TurnEvent]:
         events: list[TurnEvent] = []
@@ -103,126 +95,128 @@ class Narration:
         if task.status.state != TaskState.TASK_STATE_WORKING:
             for artifact in task.artifacts:
                 if artifact.artifact_id not in self._seen_artifacts:
-                    events.append(self._show(artifact))
+                    events.append(self._artifact_event(artifact))
         return events + self._status_events(task.status, task.metadata)
 
     def _status_events(self, status: TaskStatus, metadata: Struct) -> list[TurnEvent]:
-        usage = _usage_of(metadata)
         message = status.message if status.HasField("message") else None
         if status.state in RUNNING_STATES:
             step: list[TurnEvent] = []
             if not self._in_step:
                 self._in_step = True
                 author = to_dict(status.message.metadata).get("adk_author")
-                step = [StepStarted(str(author or "working"))]
+                step = [turn.StepStarted(str(author or "working"))]
             return [*step, *(self._message_events(message) if message else [])]
+        fields = to_dict(metadata)
+        counts = object_of(fields, ADK_USAGE).items()
+        usage = {name: count for name, count in counts if isinstance(count, int)}
         if status.state in PAUSED_STATES:
             return self._pause_events(status, usage)
         match status.state:
             case TaskState.TASK_STATE_COMPLETED:
                 reply = self._message_events(message, last=True) if message else []
-                fields = metadata.fields
-                truncated = (
-                    ADK_FINISH_REASON in fields
-                    and fields[ADK_FINISH_REASON].string_value == "MAX_TOKENS"
-                )
-                return [*reply, *self._end(RunFinished(usage, truncated))]
+                truncated = fields.get(ADK_FINISH_REASON) == "MAX_TOKENS"
+                return [*reply, *self._end(turn.RunFinished(usage, truncated))]
             case TaskState.TASK_STATE_CANCELED:
-                return self._end(RunCanceled())
+                return self._end(turn.RunCanceled())
             case state:
                 code = "rejected" if state == TaskState.TASK_STATE_REJECTED else "failed"
                 text = message_text(message) if message else ""
-                return self._end(RunFailed(text or "The task failed.", code, usage))
+                return self._end(turn.RunFailed(text or "The task failed.", code, usage))
 
     def _pause_events(self, status: TaskStatus, usage: dict[str, int]) -> list[TurnEvent]:
         message = status.message
         calls = [call for call in tool_calls_of(message) if call.long_running]
         if calls and self._client_tools.issuperset(call.name for call in calls):
-            # A program answers these calls, so nobody reads the text that asks a person to.
+            # The client's own tools answer these calls: no person has to be prompted.
             message = copy.deepcopy(message)
             del message.parts[:]
             message.parts.extend(part for part in status.message.parts if not is_prompt(part))
         events = self._message_events(message, last=True) if message.parts else []
-        return [*events, *self._end(RunPaused(status.state, message_text(message), calls, usage))]
+        paused = turn.RunPaused(status.state, message_text(message), calls, usage)
+        return [*events, *self._end(paused)]
 
     def _artifact_events(self, event: TaskArtifactUpdateEvent) -> list[TurnEvent]:
         artifact_id = event.artifact.artifact_id
         if not is_transitory(artifact_id):
-            return [self._show(event.artifact, append=event.append)]
+            return [self._artifact_event(event.artifact, append=event.append)]
         events: list[TurnEvent] = []
         thought = is_thought_delta(artifact_id)
         for part in event.artifact.parts:
-            events += self._speech.add_delta(artifact_id, part.text, thought=thought)
+            events += self._texts.add_delta(artifact_id, part.text, thought=thought)
         if event.last_chunk:
-            self._speech.end_source(artifact_id)
+            self._texts.end_source(artifact_id)
         return events
 
-    def _show(self, artifact: Artifact, *, append: bool = False) -> ArtifactShown:
+    def _artifact_event(self, artifact: Artifact, *, append: bool = False) -> turn.ArtifactUpdated:
         self._seen_artifacts.add(artifact.artifact_id)
-        return ArtifactShown(artifact.artifact_id, artifact.name, list(artifact.parts), append)
+        return turn.ArtifactUpdated(
+            artifact.artifact_id, artifact.name, list(artifact.parts), append
+        )
 
     def _message_events(self, message: Message, *, last: bool = False) -> list[TurnEvent]:
-        """Each part of the message once, leaving out what streamed already."""
+        """The parts of a message, without those that were sent or streamed before."""
         message_id = message.message_id
         if message_id in self._seen_messages:
             return []
         kind = canonical_type_of(message)
         if kind == CanonicalType.TEXT_CHUNK:
-            return self._speech.add_delta(message_id, message_text(message))
+            return self._texts.add_delta(message_id, message_text(message))
         final = kind != CanonicalType.TOOL_CALL_ARGS
         if final:
             self._seen_messages.add(message_id)
         events: list[TurnEvent] = []
         if thought := thought_text(message):
-            events += self._speech.add_message(
-                message, f"{message_id}:thought", thought, thought=True, last=False
+            signature = thought_signature(message)
+            events += self._texts.add_message(
+                f"{message_id}:thought", thought, thought=True, signature=signature
             )
         parent_id = message_id
         if text := message_text(message):
-            events += self._speech.add_message(message, message_id, text, thought=False, last=last)
-            parent_id = self._speech.last_id
+            events += self._texts.add_message(message_id, text, last=last)
+            parent_id = self._texts.last_id
         for call in tool_calls_of(message):
             if call.id not in self._ended_calls:
-                events += self._speech.end_all()
+                events += self._texts.end_all()
                 events += self._call_events(call, parent_id, final=final)
         for result in tool_results_of(message):
             # Some models number their calls anew in each request.
             self._ended_calls.discard(result.id)
-            events += self._speech.end_all()
-            events.append(ToolCallResult(f"{message_id}:{result.id}", result))
-        if other := [part for part in message.parts if _is_shown(part)]:
-            events.append(ArtifactShown(f"{message_id}:parts", "", other))
+            events += self._texts.end_all()
+            events.append(turn.ToolCallResult(f"{message_id}:{result.id}", result))
+        if other := [part for part in message.parts if _is_file_or_data(part)]:
+            events.append(turn.ArtifactUpdated(f"{message_id}:parts", "", other))
         if ADK_ACTIONS in message.metadata.fields:
             actions = to_dict(message.metadata)[ADK_ACTIONS]
             if state := object_of(actions, "stateDelta"):
-                events.append(StateChanged(dict(state)))
+                events.append(turn.StateChanged(state))
         return events
 
     def _call_events(self, call: ToolCall, parent_id: str, *, final: bool) -> list[TurnEvent]:
-        """A call begins once; its arguments are what has not streamed yet, if it is `final`."""
+        """Starts the call once, and adds the arguments that have not streamed yet."""
         events: list[TurnEvent] = []
         if call.id not in self._open_calls:
             self._open_calls[call.id] = replace(call, arguments="")
-            events.append(ToolCallStarted(call.id, call.name, parent_id, call.long_running))
+            events.append(turn.ToolCallStarted(call.id, call.name, parent_id, call.long_running))
         streamed = self._open_calls[call.id].arguments_json
         if final:
-            whole = call.arguments_json
-            new = whole.removeprefix(streamed) if whole.startswith(streamed) else ""
+            complete = call.arguments_json
+            new = complete[len(streamed) :] if complete.startswith(streamed) else ""
             self._open_calls[call.id] = call
         else:
             new = call.arguments if isinstance(call.arguments, str) else ""
             self._open_calls[call.id] = replace(call, arguments=streamed + new)
         if new:
-            events.append(ToolCallArguments(call.id, new))
+            events.append(turn.ToolCallArguments(call.id, new))
         return [*events, *self._end_calls([call.id])] if final else events
 
     def _end_calls(self, call_ids: Sequence[str]) -> list[TurnEvent]:
         self._ended_calls.update(call_ids)
-        return [ToolCallEnded(self._open_calls.pop(call_id)) for call_id in call_ids]
+        return [turn.ToolCallEnded(self._open_calls.pop(call_id)) for call_id in call_ids]
 
-    def _end(self, last: RunFinished | RunPaused | RunFailed | RunCanceled) -> list[TurnEvent]:
+    def _end(self, last: turn.RunEnd) -> list[TurnEvent]:
         self._over = True
-        return [*self._speech.end_all(), *self._end_calls(list(self._open_calls)), last]
+        return [*self._texts.end_all(), *self._end_calls(list(self._open_calls)), last]
 
 
 def messages_of_turn(task: Task) -> list[Message]:
@@ -235,7 +229,7 @@ def messages_of_turn(task: Task) -> list[Message]:
     return messages[::-1]
 
 
-def _is_shown(part: Part) -> bool:
+def _is_file_or_data(part: Part) -> bool:
     match part.WhichOneof("content"):
         case "raw" | "url":
             return True
@@ -244,10 +238,3 @@ def _is_shown(part: Part) -> bool:
             return adk_type_of(part) not in _OWN_EVENTS and not keys & {TOOL_CALLS, TOOL_RESULTS}
         case _:
             return False
-
-
-def _usage_of(metadata: Struct) -> dict[str, int]:
-    if ADK_USAGE not in metadata.fields:
-        return {}
-    counted = object_of(to_dict(metadata)[ADK_USAGE])
-    return {name: count for name, count in counted.items() if isinstance(count, int)}

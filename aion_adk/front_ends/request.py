@@ -1,6 +1,6 @@
-"""The request of a client of another protocol as a turn of an A2A task.
+"""What a client of another protocol sends, as one turn of an A2A task.
 
-Each protocol reads its body as a list of entries; what they mean together is worked out here.
+Each protocol reads its request body into entries; `client_turn` finds what is new in them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,47 +12,39 @@ from a2a.types import Message, Part, Role
 from aion_adk.context.client_tools import ClientTool
 from aion_adk.errors import BridgeError
 from aion_adk.formats import media
+from aion_adk.formats.tools import ToolCall
 from aion_adk.protocol.parts import ADK_TYPE, FUNCTION_CALL, FUNCTION_RESPONSE
 from aion_adk.protocol.structs import json_object, list_of, object_of, to_struct, to_value
 
 
 class RequestError(BridgeError):
-    """A request that cannot be read; the text is meant for the caller."""
+    """A request that is not valid; the text is meant for the caller."""
 
     def __init__(self, text: str, *, param: str | None = None) -> None:
         super().__init__(text)
         self.param = param
 
 
-@dataclass(frozen=True, slots=True)
-class EntryCall:
-    """A tool call that the agent made earlier, its arguments as JSON text."""
-
-    id: str
-    name: str
-    arguments: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One message or item of the conversation that a client sends.
 
-    An entry of the role "tool" is the result of the call `call_id`. One of the agent may be empty
-    (reasoning, an activity): it still marks where the agent had its last turn.
+    An entry with the role "tool" is the result of the call `call_id`. An entry of the agent may be
+    empty (reasoning, an activity): it still marks the end of the agent's last turn.
     """
 
     role: Literal["system", "user", "agent", "tool"]
     parts: Sequence[Part] = ()
-    calls: Sequence[EntryCall] = ()
+    calls: Sequence[ToolCall] = ()
     call_id: str = ""
     output: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientTurn:
-    """One turn: what is new, what came before, and what the client brings along.
+    """One turn: what is new, what came before, and the client's own tools and state.
 
-    New are the results of tool calls, by the id of the call, and the user's message.
+    New are the results of tool calls, by the id of the call, and the parts of the user's message.
     """
 
     results: dict[str, Part] = field(default_factory=dict[str, Part])
@@ -81,30 +73,23 @@ def client_turn(
 ) -> ClientTurn:
     """Splits the conversation after the agent's last entry: what follows is new.
 
-    `resumed` are results that were sent beside the conversation; they win over those in it.
-    `param` names the part of the body that holds the conversation, for errors.
+    `resumed` are results sent beside the conversation; they take precedence over those in it.
+    `param` is the field of the body that holds the conversation, for errors.
     """
     try:
         entries = list(conversation)
     except media.ContentError as error:
         raise RequestError(str(error), param=param) from error
     by_agent = [index for index, entry in enumerate(entries) if entry.role == "agent"]
-    new_from = by_agent[-1] + 1 if by_agent else 0
+    split = by_agent[-1] + 1 if by_agent else 0
+    earlier, new = entries[:split], entries[split:]
     names = {call.id: call.name for entry in entries for call in entry.calls}
     resumed_results = {entry.call_id: _result_part(entry, names) for entry in resumed}
-    new_results = {
-        entry.call_id: _result_part(entry, names)
-        for entry in entries[new_from:]
-        if entry.role == "tool"
-    }
+    results = {entry.call_id: _result_part(entry, names) for entry in new if entry.role == "tool"}
     return ClientTurn(
-        results={**resumed_results, **new_results, **resumed_results},
-        user_parts=[
-            part for entry in entries[new_from:] if entry.role == "user" for part in entry.parts
-        ],
-        history=[
-            message for entry in entries[:new_from] if (message := _history_message(entry, names))
-        ],
+        results={**resumed_results, **results, **resumed_results},
+        user_parts=[part for entry in new if entry.role == "user" for part in entry.parts],
+        history=[message for entry in earlier if (message := _history_message(entry, names))],
         instructions=[
             "".join(part.text for part in entry.parts)
             for entry in entries
@@ -149,18 +134,18 @@ def _history_message(entry: Entry, names: Mapping[str, str]) -> Message | None:
 
 
 def _result_part(entry: Entry, names: Mapping[str, str]) -> Part:
-    """A result as ADK spells it; text that is a JSON object is taken as one."""
+    """A result in ADK's form; text that is a JSON object becomes that object."""
     response = _object_in(entry.output) or {"result": entry.output}
     data = {"id": entry.call_id, "name": names.get(entry.call_id, ""), "response": response}
     present = {key: value for key, value in data.items() if value}
     return Part(data=to_value(present), metadata=to_struct({ADK_TYPE: FUNCTION_RESPONSE}))
 
 
-def _call_part(call: EntryCall) -> Part:
+def _call_part(call: ToolCall) -> Part:
     data = {"id": call.id, "name": call.name, "args": _object_in(call.arguments)}
     return Part(data=to_value(data), metadata=to_struct({ADK_TYPE: FUNCTION_CALL}))
 
 
 def _object_in(value: Any) -> dict[str, Any]:
-    """The object that `value` is, or is as JSON; empty for anything else."""
+    """The object in `value`, plain or as JSON text; empty for anything else."""
     return (json_object(value) or {}) if isinstance(value, str) else object_of(value)

@@ -1,6 +1,7 @@
 """Which text of a stream belongs to which message, and which message repeats it."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from a2a.types import Message
 
@@ -14,8 +15,6 @@ from aion_adk.front_ends.turn_events import (
 from aion_adk.protocol.parts import is_thought
 from aion_adk.protocol.structs import to_dict
 
-_SIGNATURE = "adk_thought_signature"
-
 
 def message_text(message: Message) -> str:
     """The text of a message without the thoughts in it."""
@@ -26,21 +25,24 @@ def thought_text(message: Message) -> str:
     return "".join(part.text for part in message.parts if is_thought(part))
 
 
-class _StreamedText:
-    """One stretch of text from one source, shown as the message `id`.
+def thought_signature(message: Message) -> str:
+    signatures = (to_dict(part.metadata).get("adk_thought_signature") for part in message.parts)
+    return next((str(signature) for signature in signatures if signature), "")
 
-    `complete` means that its source has ended: the message ends when the next thing begins, since
-    a final message may still extend it.
+
+@dataclass(slots=True, eq=False)
+class _StreamedText:
+    """Consecutive text from one source, sent as the message `id`.
+
+    `complete` means that its source has ended. The message itself stays open until something
+    else begins, since a final message may still extend it.
     """
 
-    __slots__ = ("chunks", "complete", "id", "open", "thought")
-
-    def __init__(self, message_id: str, *, thought: bool) -> None:
-        self.id = message_id
-        self.thought = thought
-        self.chunks: list[str] = []
-        self.open = True
-        self.complete = False
+    id: str
+    thought: bool
+    chunks: list[str]
+    open: bool = True
+    complete: bool = False
 
 
 class SpeechTracker:
@@ -66,8 +68,7 @@ class SpeechTracker:
         ended = self._streamed if thought else [item for item in self._streamed if item.complete]
         events = self._end(ended)
         self._count += 1
-        new = _StreamedText(f"{self._prefix}-{self._count}", thought=thought)
-        new.chunks.append(text)
+        new = _StreamedText(f"{self._prefix}-{self._count}", thought, [text])
         self._by_source[source] = new
         self._streamed.append(new)
         self.last_id = new.id
@@ -78,22 +79,26 @@ class SpeechTracker:
             known.complete = True
 
     def add_message(
-        self, message: Message, message_id: str, text: str, *, thought: bool, last: bool
+        self,
+        message_id: str,
+        text: str,
+        *,
+        thought: bool = False,
+        signature: str = "",
+        last: bool = False,
     ) -> list[TurnEvent]:
-        """The text of a final message: the end of what it repeats, the rest of what it extends,
-        or a message of its own."""
-        signature = _signature_of(message) if thought else ""
+        """Ends the streamed text that a final message repeats or extends, or adds a new message."""
         streamed = [item for item in self._streamed if item.thought == thought]
         if matching := _repeated_by(text, streamed) or _extended_by(text, streamed):
-            missing = text[len(_joined(matching)) :]
+            missing = text[len(_combined_text(matching)) :]
             self.last_id = matching[-1].id
             matching[-1].chunks.append(missing)
             self._streamed = [item for item in self._streamed if item not in matching]
             extension = [TextContent(self.last_id, missing, thought)] if missing else []
             return [*extension, *self._end(matching, signature)]
-        events = self._end(self._streamed)
         self.last_id = message_id
-        events += [
+        events = [
+            *self._end(self._streamed),
             TextStarted(message_id, thought),
             TextContent(message_id, text, thought),
             TextEnded(message_id, text, thought, signature),
@@ -110,31 +115,27 @@ class SpeechTracker:
         for item in ended:
             if item.open:
                 item.open = False
-                events.append(TextEnded(item.id, _joined([item]), item.thought, signature))
+                events.append(TextEnded(item.id, _combined_text([item]), item.thought, signature))
         return events
 
 
-def _joined(streamed: Iterable[_StreamedText]) -> str:
+def _combined_text(streamed: Iterable[_StreamedText]) -> str:
     return "".join(chunk for item in streamed for chunk in item.chunks)
 
 
 def _repeated_by(text: str, streamed: list[_StreamedText]) -> list[_StreamedText]:
-    """Everything from some point on that is this text when joined, or else one item that is."""
+    """The latest items that together are exactly this text, or else one item that is."""
     for start in range(len(streamed)):
-        if _joined(streamed[start:]) == text:
+        if _combined_text(streamed[start:]) == text:
             return streamed[start:]
-    return [item for item in streamed if _joined([item]) == text][:1]
+    return [item for item in streamed if _combined_text([item]) == text][:1]
 
 
 def _extended_by(text: str, streamed: list[_StreamedText]) -> list[_StreamedText]:
+    """The latest items with which this text begins, if the last of them is still open."""
     if not streamed or not streamed[-1].open:
         return []
     for start in range(len(streamed)):
-        if text.startswith(_joined(streamed[start:])):
+        if text.startswith(_combined_text(streamed[start:])):
             return streamed[start:]
     return []
-
-
-def _signature_of(message: Message) -> str:
-    signatures = (to_dict(part.metadata).get(_SIGNATURE) for part in message.parts)
-    return next((str(signature) for signature in signatures if signature), "")

@@ -1,4 +1,4 @@
-"""The events of a turn, in terms that every front end has words for."""
+"""The events of one turn; each front end writes them in its own protocol."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +20,7 @@ class StepStarted:
 
 @dataclass(frozen=True, slots=True)
 class TextStarted:
-    """A text message, or a thought, begins."""
+    """A text message or a thought starts."""
 
     id: str
     thought: bool = False
@@ -67,7 +67,7 @@ class ToolCallResult:
 
 
 @dataclass(frozen=True, slots=True)
-class ArtifactShown:
+class ArtifactUpdated:
     """An artifact, or the parts of a message that are neither text nor tool calls."""
 
     id: str
@@ -98,7 +98,7 @@ class RunFinished:
 
 @dataclass(frozen=True, slots=True)
 class RunPaused:
-    """The turn is over and the task waits: for the results of `calls`, or for another message."""
+    """The turn is over; the task waits for the results of `calls`, or for another message."""
 
     state: TaskState
     text: str
@@ -115,24 +115,23 @@ class RunFailed:
 
 @dataclass(frozen=True, slots=True)
 class RunCanceled:
-    pass
+    """The text and the code are for protocols that can only report it as a failure."""
+
+    text: str = "The run was canceled."
+    code: str = "canceled"
 
 
+ToolCallEvent = ToolCallStarted | ToolCallArguments | ToolCallEnded | ToolCallResult
+RunEnd = RunFinished | RunPaused | RunFailed | RunCanceled
 TurnEvent = (
     RunStarted
     | StepStarted
     | TextStarted
     | TextContent
     | TextEnded
-    | ToolCallStarted
-    | ToolCallArguments
-    | ToolCallEnded
-    | ToolCallResult
-    | ArtifactShown
+    | ToolCallEvent
+    | ArtifactUpdated
     | StateChanged
     | TextReplaced
-    | RunFinished
-    | RunPaused
-    | RunFailed
-    | RunCanceled
+    | RunEnd
 )

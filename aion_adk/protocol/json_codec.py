@@ -11,7 +11,6 @@ from google.protobuf.json_format import MessageToDict
 
 WireEvent = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 
-_UNICODE_LINE_ENDS = (("\x85", "\\u0085"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029"))
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -28,18 +27,14 @@ def to_json(event: WireEvent) -> str:
             return f'{{"message":{_encode(MessageToDict(event))}}}'
 
 
-def on_one_line(text: str) -> str:
-    """The same JSON without Unicode's own line ends, at which some clients split an event."""
-    if text.isascii():
-        return text
-    for character, escape in _UNICODE_LINE_ENDS:
-        text = text.replace(character, escape)
-    return text
-
-
 def frame(data: str, *, event: str = "") -> str:
+    """A server-sent event with the JSON `data`."""
+    if not data.isascii():
+        # Some clients split an event at Unicode's own line ends.
+        for character in "\x85\u2028\u2029":
+            data = data.replace(character, f"\\u{ord(character):04x}")
     name = f"event: {event}\n" if event else ""
-    return f"{name}data: {on_one_line(data)}\n\n"
+    return f"{name}data: {data}\n\n"
 
 
 def _text_chunk(update: TaskArtifactUpdateEvent) -> str | None:

@@ -61,12 +61,12 @@ async def story(request: pytest.FixtureRequest) -> AsyncGenerator[Json, None]:
             agent.name: await stack.enter_async_context(serving(agent, agui=True))
             for agent in agents
         }
-        told = await output_of("node", "story.mjs", request.param, json.dumps(urls), cwd=HERE)
-        yield {**json.loads(told), "version": request.param}
+        result = await output_of("node", "story.mjs", request.param, json.dumps(urls), cwd=HERE)
+        yield {**json.loads(result), "version": request.param}
 
 
-def contents_of(told: Json) -> list[tuple[str, Any]]:
-    return [(message["role"], message.get("content")) for message in told["messages"]]
+def contents_of(result: Json) -> list[tuple[str, Any]]:
+    return [(message["role"], message.get("content")) for message in result["messages"]]
 
 
 async def test_hello_streams_into_one_message_and_a_second_run_goes_on(story: Json) -> None:
@@ -85,25 +85,25 @@ async def test_hello_streams_into_one_message_and_a_second_run_goes_on(story: Js
 
 
 async def test_thoughts_a_tool_its_result_and_the_state_it_changed_are_shown(story: Json) -> None:
-    told = story["weather"]
-    assert "rejected" not in told
-    spoken = [item for item in contents_of(told) if item[0] in ("assistant", "tool")]
-    assert spoken == [
+    result = story["weather"]
+    assert "rejected" not in result
+    answers = [item for item in contents_of(result) if item[0] in ("assistant", "tool")]
+    assert answers == [
         ("assistant", "Looking."),
         ("tool", '{"sky": "clear"}'),
         ("assistant", "Clear skies over Oakland."),
     ]
-    [called] = [message for message in told["messages"] if message.get("toolCalls")]
+    [called] = [message for message in result["messages"] if message.get("toolCalls")]
     assert called["content"] == "Looking."
     assert called["toolCalls"][0]["function"] == {
         "name": "get_weather",
         "arguments": '{"city": "Oakland"}',
     }
-    assert "REASONING_MESSAGE_CONTENT" in told["kinds"]
-    assert told["state"] == {"last_city": "Oakland"}
+    assert "REASONING_MESSAGE_CONTENT" in result["kinds"]
+    assert result["state"] == {"last_city": "Oakland"}
 
 
-async def test_a_failure_is_told_with_its_reason(story: Json) -> None:
+async def test_a_failure_has_its_reason(story: Json) -> None:
     assert story["failing"]["error"] == {"message": "The oven is cold.", "code": "failed"}
 
 

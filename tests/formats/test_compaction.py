@@ -20,7 +20,7 @@ def end(value: str, **fields: Any) -> dict[str, Any]:
     return {"type": "text-message-end", "message": message, **fields}
 
 
-def asked(value: str) -> dict[str, Any]:
+def user(value: str) -> dict[str, Any]:
     return {"type": "text-message-content", "message": {"role": "user", "content": value}}
 
 
@@ -45,7 +45,7 @@ COMPACTIONS: list[Any] = [
     pytest.param([chunk("a"), chunk("b"), end("ab")], [end("ab")], id="1: chunks give way to end"),
     pytest.param([chunk("a"), chunk("b"), end("")], [end("ab")], id="1: empty end takes chunks"),
     pytest.param([chunk("a"), chunk("b")], [end("ab")], id="2: end of list"),
-    pytest.param([chunk("a"), asked("?")], [end("a"), asked("?")], id="2: user speaks"),
+    pytest.param([chunk("a"), user("?")], [end("a"), user("?")], id="2: user message"),
     pytest.param([chunk("a"), RUN], [end("a"), RUN], id="2: run ends"),
     pytest.param(
         [chunk("a"), start(("c", {})), chunk("b")],
@@ -142,7 +142,7 @@ streams: st.SearchStrategy[list[dict[str, Any]]] = st.lists(
     st.one_of(
         st.builds(_in_lane, st.builds(chunk, words), lanes),
         st.builds(_in_lane, st.builds(end, words), lanes),
-        st.builds(asked, words),
+        st.builds(user, words),
         st.builds(args, ids, arguments),
         st.builds(start, st.tuples(ids, arguments)),
         st.builds(start, st.tuples(st.just("a"), arguments), st.tuples(st.just("b"), arguments)),

@@ -200,9 +200,9 @@ def test_several_calls_and_results_stay_in_one_event_and_adk_parts_are_read_too(
 
 def test_files_of_a_user_are_content_parts_and_those_of_an_agent_an_activity() -> None:
     image = Part(raw=b"png", media_type="image/png", filename="a.png")
-    asked = Message(role=Role.ROLE_USER, parts=[Part(text="What is it?"), image])
+    question = Message(role=Role.ROLE_USER, parts=[Part(text="What is it?"), image])
     shown = Message(role=Role.ROLE_AGENT, parts=[image])
-    assert convert_a2a_history_to_openai_chat([asked, shown]) == [
+    assert convert_a2a_history_to_openai_chat([question, shown]) == [
         {
             "role": "user",
             "content": [

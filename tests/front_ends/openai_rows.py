@@ -40,11 +40,11 @@ def chat(events: Sequence[A2AEvent], **options: Any) -> list[dict[str, Any]]:
 
 def responses(events: Sequence[A2AEvent], **options: Any) -> list[dict[str, Any]]:
     encoder = ResponsesEncoder(response_id="resp_1", model="m", created=7, **options)
-    told = [one for event in events for one in encoder.encode(event)] + encoder.finish()
-    for event in told:
+    sent = [item for event in events for item in encoder.encode(event)] + encoder.finish()
+    for event in sent:
         ANY_EVENT.validate_python(event)
-    assert [event["sequence_number"] for event in told] == list(range(len(told)))
-    return told
+    assert [event["sequence_number"] for event in sent] == list(range(len(sent)))
+    return sent
 
 
 ONE_MESSAGE = [

@@ -22,8 +22,8 @@ WORKING = TaskState.TASK_STATE_WORKING
 
 
 def started(state: TaskState = WORKING) -> Task:
-    asked = Message(message_id="u1", role=Role.ROLE_USER, parts=[Part(text="hi")])
-    return Task(id="t1", context_id="c1", status=TaskStatus(state=state), history=[asked])
+    user_message = Message(message_id="u1", role=Role.ROLE_USER, parts=[Part(text="hi")])
+    return Task(id="t1", context_id="c1", status=TaskStatus(state=state), history=[user_message])
 
 
 def message(*parts: Part, message_id: str = "m1", chunk: bool = False) -> Message:

@@ -8,8 +8,8 @@ from a2a.types import Part, TaskState
 from openai.types.chat import ChatCompletion
 from openai.types.responses import Response
 
-from aion_adk.front_ends.openai_chat.encoder import completion_of
-from aion_adk.front_ends.openai_responses.encoder import response_of
+from aion_adk.front_ends.openai_chat.encoder import ChatEncoder
+from aion_adk.front_ends.openai_responses.encoder import ResponsesEncoder
 from tests.front_ends.openai_rows import ROWS, chat, responses
 from tests.front_ends.streams import (
     WORKING,
@@ -112,7 +112,7 @@ def test_thoughts_are_reasoning_and_no_content() -> None:
         (status(WORKING), "stream_incomplete", "response.failed"),
     ],
 )
-def test_what_goes_wrong_is_the_last_thing_told(last: A2AEvent, code: str, kind: str) -> None:
+def test_an_error_is_the_last_thing_sent(last: A2AEvent, code: str, kind: str) -> None:
     events = [started(), delta("a"), last]
     assert chat(events)[-1]["error"]["code"] == code
     sent = responses(events)
@@ -120,7 +120,7 @@ def test_what_goes_wrong_is_the_last_thing_told(last: A2AEvent, code: str, kind:
     assert sent[-1]["response"]["output"][0]["status"] == "completed"
 
 
-def test_speakers_that_stream_at_once_are_sent_one_after_the_other_in_chat() -> None:
+def test_messages_that_stream_at_once_are_sent_one_after_the_other_in_chat() -> None:
     other, third = "aion:stream-delta:b", "aion:stream-delta:c"
     events = [
         started(),
@@ -170,8 +170,9 @@ def test_a_whole_answer_is_what_its_stream_adds_up_to() -> None:
     task = started(TaskState.TASK_STATE_COMPLETED)
     task.history.append(message(text("Look."), tool_call("a"), message_id="m0"))
     task.status.message.CopyFrom(message(text("Done."), message_id="m1"))
-    completion = completion_of(task, completion_id="chatcmpl-1", model="m", created=7)
-    response = response_of(task, response_id="resp_1", model="m", created=7)
+    chat_encoder = ChatEncoder(completion_id="chatcmpl-1", model="m", created=7)
+    completion = chat_encoder.completion(task)
+    response = ResponsesEncoder(response_id="resp_1", model="m", created=7).response_to(task)
     whole = ChatCompletion.model_validate(completion, strict=True)
     assert whole.choices[0].message.content == "Look.\n\nDone."
     output = Response.model_validate(response)
@@ -179,5 +180,5 @@ def test_a_whole_answer_is_what_its_stream_adds_up_to() -> None:
 
 
 def test_a_task_still_at_work_is_a_response_in_progress() -> None:
-    response = response_of(started(), response_id="resp_1", model="m", created=7)
+    response = ResponsesEncoder(response_id="resp_1", model="m", created=7).response_to(started())
     assert (response["status"], response["output"]) == ("in_progress", [])

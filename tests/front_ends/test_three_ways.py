@@ -1,4 +1,4 @@
-"""One agent, spoken to over A2A, AG-UI and both OpenAI APIs: it is the same conversation."""
+"""One agent, called over A2A, AG-UI and both OpenAI APIs: the conversation is the same."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ async def replies_over_chat(agent: BaseAgent) -> list[str]:
 
 
 @pytest.mark.parametrize("make", AGENTS)
-async def test_every_way_to_speak_to_an_agent_gives_the_same_conversation(make: Any) -> None:
+async def test_every_protocol_gives_the_same_conversation(make: Any) -> None:
     blocking = [text for text in await replies_over_a2a(make(), streaming=False) if text]
     streamed = [text for text in await replies_over_a2a(make(), streaming=True) if text]
     assert streamed == blocking

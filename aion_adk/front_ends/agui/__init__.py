@@ -1,1 +1,1 @@
-"""AG-UI 1.0: a run as its events, and its requests as A2A messages."""
+"""AG-UI 1.0: reads requests as turns and encodes turns as events."""

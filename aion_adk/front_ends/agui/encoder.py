@@ -1,33 +1,14 @@
 """A turn as AG-UI events: plain dictionaries in wire form, absent fields left out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from a2a.types import Part, TaskState
 from typing_extensions import override
 
 from aion_adk.formats import media
-from aion_adk.front_ends.encoder import Encoder, agui_usage
-from aion_adk.front_ends.narration import Narration
-from aion_adk.front_ends.turn_events import (
-    ArtifactShown,
-    RunCanceled,
-    RunFailed,
-    RunFinished,
-    RunPaused,
-    RunStarted,
-    StateChanged,
-    StepStarted,
-    TextContent,
-    TextEnded,
-    TextReplaced,
-    TextStarted,
-    ToolCallArguments,
-    ToolCallEnded,
-    ToolCallResult,
-    ToolCallStarted,
-    TurnEvent,
-)
+from aion_adk.front_ends import turn_events as turn
+from aion_adk.front_ends.encoder import Encoder, token_counts
 from aion_adk.protocol.canonical import CANONICAL_TYPE, CanonicalType
 from aion_adk.protocol.structs import list_of, to_plain
 
@@ -39,10 +20,10 @@ ARTIFACT = "a2a.artifact"
 
 
 class AGUIEncoder(Encoder):
-    """Encodes one run; whatever happens its last event is RUN_FINISHED or RUN_ERROR.
+    """Encodes one run; its last event is always RUN_FINISHED or RUN_ERROR.
 
-    `protocol_version` is what the client says it speaks. Without one it is older than 1.0 and
-    rejects `cancelled` and `pendingToolCallIds`. `interrupts` gives pauses the interrupt
+    `protocol_version` is the one that the client declares. Without it the client is older than
+    1.0 and rejects `cancelled` and `pendingToolCallIds`. `interrupts` gives pauses the interrupt
     outcome, which obliges the client to answer with `resume`.
     """
 
@@ -57,7 +38,7 @@ class AGUIEncoder(Encoder):
         messages: Sequence[AGUIMessage] = (),
         state: dict[str, Any] | None = None,
     ) -> None:
-        super().__init__(Narration(prefix=run_id, client_tools=client_tools))
+        super().__init__(prefix=run_id, client_tools=client_tools)
         self._run = {"threadId": thread_id, "runId": run_id}
         self._version = protocol_version
         self._interrupts = interrupts
@@ -68,25 +49,17 @@ class AGUIEncoder(Encoder):
         self._step: str | None = None
 
     @override
-    def _encode(self, events: Sequence[TurnEvent]) -> list[AGUIEvent]:
-        encoded: list[AGUIEvent] = []
-        for event in events:
-            self._messages.add(event)
-            encoded += self._events(event)
-        return encoded
-
-    def _events(self, event: TurnEvent) -> list[AGUIEvent]:
+    def _items(self, event: turn.TurnEvent) -> list[AGUIEvent]:
+        self._messages.add(event)
         match event:
-            case TextContent(id, text, thought):
+            case turn.TextContent(id, text, thought):
                 kind = "REASONING_MESSAGE_CONTENT" if thought else "TEXT_MESSAGE_CONTENT"
                 return [{"type": kind, "messageId": id, "delta": text}]
-            case TextStarted() | TextEnded():
+            case turn.TextStarted() | turn.TextEnded():
                 return _text_boundary(event)
-            case ToolCallStarted() | ToolCallArguments() | ToolCallEnded() | ToolCallResult():
-                return [_tool_call_event(event)]
-            case ArtifactShown():
+            case turn.ArtifactUpdated():
                 return [_activity_event(event)]
-            case StateChanged(delta):
+            case turn.StateChanged(delta):
                 self._state.update(delta)
                 self._state_changed = True
                 patch = [
@@ -94,42 +67,46 @@ class AGUIEncoder(Encoder):
                     for key, value in delta.items()
                 ]
                 return [{"type": "STATE_DELTA", "delta": patch}]
-            case RunStarted():
+            case turn.RunStarted():
                 version = {"protocolVersion": PROTOCOL_VERSION} if self._version else {}
                 return [{"type": "RUN_STARTED", **self._run, **version}]
-            case StepStarted(name):
+            case turn.StepStarted(name):
                 self._step = name
                 return [{"type": "STEP_STARTED", "stepName": name}]
-            case TextReplaced(ids):
+            case turn.TextReplaced(ids):
                 kept = [item for item in self._messages.messages if item["id"] not in ids]
                 messages = [*self._earlier_messages, *kept]
                 return [{"type": "MESSAGES_SNAPSHOT", "messages": messages}]
-            case RunFinished() | RunPaused() | RunFailed() | RunCanceled():
+            case turn.RunFinished() | turn.RunPaused() | turn.RunFailed() | turn.RunCanceled():
                 ended: list[AGUIEvent] = []
                 if self._state_changed:
                     ended.append({"type": "STATE_SNAPSHOT", "snapshot": dict(self._state)})
-                if self._step is not None and not isinstance(event, RunFailed):
+                if self._step is not None and not isinstance(event, turn.RunFailed):
                     ended.append({"type": "STEP_FINISHED", "stepName": self._step})
                 return [*ended, self._run_end(event)]
+            case _:
+                return [_tool_call_event(event)]
 
-    def _run_end(self, event: RunFinished | RunPaused | RunFailed | RunCanceled) -> AGUIEvent:
+    def _run_end(self, event: turn.RunEnd) -> AGUIEvent:
         finished = {"type": "RUN_FINISHED", **self._run}
         match event:
-            case RunFinished(usage):
+            case turn.RunFinished(usage):
                 return {**finished, **_canonical(CanonicalType.RUN_FINISHED), **_usage(usage)}
-            case RunPaused(usage=usage):
+            case turn.RunPaused(usage=usage):
                 metadata = _canonical(CanonicalType.STEP_FINISHED)
                 return {**finished, **self._pause_outcome(event), **metadata, **_usage(usage)}
-            case RunFailed(text, code, usage):
+            case turn.RunFailed(text, code, usage):
                 return {"type": "RUN_ERROR", "message": text, "code": code, **_usage(usage)}
-            case RunCanceled() if self._version:
+            case turn.RunCanceled() if self._version:
                 return {**finished, "outcome": {"type": "cancelled"}}
-            case RunCanceled():
-                return {"type": "RUN_ERROR", "message": "The run was canceled.", "code": "canceled"}
+            case turn.RunCanceled(text, code):
+                return {"type": "RUN_ERROR", "message": text, "code": code}
 
-    def _pause_outcome(self, paused: RunPaused) -> dict[str, Any]:
+    def _pause_outcome(self, paused: turn.RunPaused) -> dict[str, Any]:
         call_ids = [call.id for call in paused.calls]
-        if self._interrupts and call_ids:
+        if not call_ids:
+            return {}
+        if self._interrupts:
             auth = paused.state == TaskState.TASK_STATE_AUTH_REQUIRED
             reason = "auth_required" if auth else "input_required"
             message = {"message": paused.text} if paused.text else {}
@@ -138,9 +115,8 @@ class AGUIEncoder(Encoder):
                 for call_id in call_ids
             ]
             return {"outcome": {"type": "interrupt", "interrupts": interrupts}}
-        if not self._version or not call_ids:
-            return {}
-        return {"outcome": {"type": "success", "pendingToolCallIds": call_ids}}
+        outcome = {"type": "success", "pendingToolCallIds": call_ids}
+        return {"outcome": outcome} if self._version else {}
 
 
 class _RunMessages:
@@ -150,24 +126,24 @@ class _RunMessages:
         self.messages: list[AGUIMessage] = []
         self._parents: dict[str, str] = {}
 
-    def add(self, event: TurnEvent) -> None:
+    def add(self, event: turn.TurnEvent) -> None:
         match event:
-            case TextEnded(id, text, thought):
+            case turn.TextEnded(id, text, thought):
                 self._message(id, "reasoning" if thought else "assistant")["content"] = text
-            case ToolCallStarted(id, _, parent_id):
+            case turn.ToolCallStarted(id, _, parent_id):
                 self._parents[id] = parent_id
-            case ToolCallEnded(call):
+            case turn.ToolCallEnded(call):
                 parent = self._message(self._parents.get(call.id, call.id), "assistant")
                 function = {"name": call.name, "arguments": call.arguments_json}
                 tool_call = {"id": call.id, "type": "function", "function": function}
                 parent.setdefault("toolCalls", []).append(tool_call)
-            case ToolCallResult(message_id, result):
+            case turn.ToolCallResult(message_id, result):
                 message = self._message(message_id, "tool")
                 message.update(toolCallId=result.id, content=result.text)
-            case ArtifactShown(id, name, parts, append):
+            case turn.ArtifactUpdated(id, name, parts, append):
                 message = self._message(id, "activity")
                 before = list_of(message.get("content"), "parts") if append else []
-                content = {"name": name, "parts": [*before, *_activity_parts(parts)]}
+                content = {"name": name, "parts": [*before, *map(_activity_part, parts)]}
                 message.update(activityType=ARTIFACT, content=content)
             case _:
                 pass
@@ -180,17 +156,17 @@ class _RunMessages:
         return self.messages[-1]
 
 
-def _text_boundary(event: TextStarted | TextEnded) -> list[AGUIEvent]:
+def _text_boundary(event: turn.TextStarted | turn.TextEnded) -> list[AGUIEvent]:
     message = {"messageId": event.id}
     match event:
-        case TextStarted(thought=True):
+        case turn.TextStarted(thought=True):
             return [
                 {"type": "REASONING_START", **message},
                 {"type": "REASONING_MESSAGE_START", **message, "role": "reasoning"},
             ]
-        case TextStarted():
+        case turn.TextStarted():
             return [{"type": "TEXT_MESSAGE_START", **message, "role": "assistant"}]
-        case TextEnded(thought=True, signature=signature):
+        case turn.TextEnded(thought=True, signature=signature):
             encrypted = {
                 "type": "REASONING_ENCRYPTED_VALUE",
                 "subtype": "message",
@@ -202,53 +178,57 @@ def _text_boundary(event: TextStarted | TextEnded) -> list[AGUIEvent]:
                 *([encrypted] if signature else []),
                 {"type": "REASONING_END", **message},
             ]
-        case TextEnded():
+        case turn.TextEnded():
             return [{"type": "TEXT_MESSAGE_END", **message, **_canonical(CanonicalType.TEXT_END)}]
 
 
-def _tool_call_event(
-    event: ToolCallStarted | ToolCallArguments | ToolCallEnded | ToolCallResult,
-) -> AGUIEvent:
+def _tool_call_event(event: turn.ToolCallEvent) -> AGUIEvent:
     match event:
-        case ToolCallStarted(id, name, parent_id):
+        case turn.ToolCallStarted(id, name, parent_id):
             start = {"type": "TOOL_CALL_START", "toolCallId": id, "toolCallName": name}
             return {**start, "parentMessageId": parent_id}
-        case ToolCallArguments(id, delta):
+        case turn.ToolCallArguments(id, delta):
             return {"type": "TOOL_CALL_ARGS", "toolCallId": id, "delta": delta}
-        case ToolCallEnded(call):
+        case turn.ToolCallEnded(call):
             metadata = _canonical(CanonicalType.TOOL_CALL_START)
             return {"type": "TOOL_CALL_END", "toolCallId": call.id, **metadata}
-        case ToolCallResult(message_id, result):
-            answer = {"messageId": message_id, "toolCallId": result.id, "content": result.text}
+        case turn.ToolCallResult(message_id, result):
+            message = {"messageId": message_id, "toolCallId": result.id, "content": result.text}
             metadata = _canonical(CanonicalType.TOOL_CALL_RESULT)
-            return {"type": "TOOL_CALL_RESULT", **answer, "role": "tool", **metadata}
+            return {"type": "TOOL_CALL_RESULT", **message, "role": "tool", **metadata}
 
 
-def _activity_event(shown: ArtifactShown) -> AGUIEvent:
-    parts = _activity_parts(shown.parts)
-    activity = {"messageId": shown.id, "activityType": ARTIFACT}
-    if shown.append:
+def _activity_event(artifact: turn.ArtifactUpdated) -> AGUIEvent:
+    parts = [_activity_part(part) for part in artifact.parts]
+    activity = {"messageId": artifact.id, "activityType": ARTIFACT}
+    if artifact.append:
         patch = [{"op": "add", "path": "/parts/-", "value": part} for part in parts]
         return {"type": "ACTIVITY_DELTA", **activity, "patch": patch}
-    content = {"name": shown.name, "parts": parts}
+    content = {"name": artifact.name, "parts": parts}
     return {"type": "ACTIVITY_SNAPSHOT", **activity, "content": content, "replace": True}
 
 
-def _activity_parts(parts: Iterable[Part]) -> list[dict[str, Any]]:
-    shown: list[dict[str, Any]] = []
-    for part in parts:
-        match part.WhichOneof("content"):
-            case "data":
-                shown.append({"type": "data", "data": to_plain(part.data)})
-            case "raw" | "url":
-                shown.append(media.to_agui_content(part))
-            case _:
-                shown.append({"type": "text", "text": part.text})
-    return shown
+def _activity_part(part: Part) -> dict[str, Any]:
+    match part.WhichOneof("content"):
+        case "data":
+            return {"type": "data", "data": to_plain(part.data)}
+        case "raw" | "url":
+            return media.to_agui_content(part)
+        case _:
+            return {"type": "text", "text": part.text}
 
 
 def _usage(usage: dict[str, int]) -> dict[str, Any]:
-    return {"usage": agui_usage(usage)} if usage else {}
+    if not usage:
+        return {}
+    tokens = token_counts(usage)
+    counts = {
+        "inputTokens": tokens.input,
+        "outputTokens": tokens.output,
+        "totalTokens": tokens.total,
+    }
+    details = {"reasoningTokens": tokens.thoughts, "cachedInputTokens": tokens.cached}
+    return {"usage": [counts | {name: count for name, count in details.items() if count}]}
 
 
 def _canonical(kind: CanonicalType) -> dict[str, Any]:

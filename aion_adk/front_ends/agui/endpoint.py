@@ -1,4 +1,4 @@
-"""AG-UI over HTTP: `POST /agui` runs the agent, `GET /agui/capabilities` tells what it can do."""
+"""AG-UI over HTTP: `POST /agui` runs the agent, `GET /agui/capabilities` describes it."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -21,11 +21,11 @@ from aion_adk.front_ends.sse import EventStream, guarded
 
 AGUI_PATH = "/agui"
 
-_HEADERS = {"cache-control": "no-cache"}
+_NO_CACHE = {"cache-control": "no-cache"}
 
 
 class AGUIEndpoint:
-    """Runs the agent for AG-UI clients. A client that goes away cancels its run."""
+    """Runs the agent for AG-UI clients. A client that disconnects cancels its run."""
 
     def __init__(self, calls: FrontEndCalls, card: AgentCard, *, agent_name: str) -> None:
         self._calls = calls
@@ -55,7 +55,7 @@ class AGUIEndpoint:
         if given.turn.is_empty:
             ids = {"threadId": given.thread_id, "runId": given.run_id}
             kinds = ("RUN_STARTED", "RUN_FINISHED")
-            return _whole_stream(json_frame({"type": kind, **ids}) for kind in kinds)
+            return _complete_stream(json_frame({"type": kind, **ids}) for kind in kinds)
         encoder = AGUIEncoder(
             thread_id=given.thread_id,
             run_id=given.run_id,
@@ -65,9 +65,9 @@ class AGUIEndpoint:
             messages=given.messages,
             state=given.turn.state,
         )
-        if given.abandons:
-            canceled = await self._abandon(given, context)
-            return _whole_stream([*encoder.event_frames(canceled), *encoder.end_frames()])
+        if given.cancels:
+            canceled = await self._cancel_waiting(given, context)
+            return _complete_stream([*encoder.event_frames(canceled), *encoder.end_frames()])
         message = await self._calls.message_for(
             given.turn, context, message_id=given.run_id, context_id=given.thread_id
         )
@@ -76,12 +76,12 @@ class AGUIEndpoint:
             events,
             encoder,
             first=await events.first(),
-            headers=_HEADERS,
+            headers=_NO_CACHE,
             on_close=partial(self._calls.cancel_unless_over, context),
         )
 
-    async def _abandon(self, given: AGUIRequest, context: ServerCallContext) -> Event:
-        """Cancels the task that waits for what the client gives up; returns its new status."""
+    async def _cancel_waiting(self, given: AGUIRequest, context: ServerCallContext) -> Event:
+        """Cancels the task whose interrupts the client cancels; returns its new status."""
         waiting = await self._calls.waiting_task(given.turn, context, context_id=given.thread_id)
         if waiting is None:
             raise RequestError("No task waits for what was cancelled.", param="resume")
@@ -93,11 +93,10 @@ class AGUIEndpoint:
 
 
 def capabilities_of(card: AgentCard) -> dict[str, Any]:
-    """The agent in the shape of AG-UI's `AgentCapabilities`."""
-    modes = set(card.default_input_modes)
+    """The agent's card as AG-UI's `AgentCapabilities`."""
 
-    def takes(kind: str) -> bool:
-        return any(mode.startswith(kind) or mode == "*/*" for mode in modes)
+    def accepts(kind: str) -> bool:
+        return any(mode.startswith(kind) or mode == "*/*" for mode in card.default_input_modes)
 
     return {
         "identity": {
@@ -110,17 +109,17 @@ def capabilities_of(card: AgentCard) -> dict[str, Any]:
         "tools": {"supported": True, "clientProvided": True, "parallelCalls": True},
         "state": {"snapshots": True, "deltas": True, "persistentState": True},
         "reasoning": {"supported": True, "streaming": True},
-        "multimodal": {"input": {"image": takes("image/"), "audio": takes("audio/")}},
+        "multimodal": {"input": {"image": accepts("image/"), "audio": accepts("audio/")}},
         "humanInTheLoop": {"supported": True, "approvals": True, "interrupts": True},
     }
 
 
 def error_body(text: str, *, code: str, param: str | None = None) -> dict[str, Any]:
-    where = {"param": param} if param else {}
-    return {"error": {"message": text, "code": code, **where}}
+    error = {"message": text, "code": code}
+    return {"error": {**error, "param": param} if param else error}
 
 
-def _whole_stream(frames: Iterable[str]) -> Response:
-    """A stream whose frames are all known: nothing ran for it."""
-    headers = {**_HEADERS, "x-accel-buffering": "no"}
+def _complete_stream(frames: Iterable[str]) -> Response:
+    """A stream for which nothing has to run: all its frames are known."""
+    headers = {**_NO_CACHE, "x-accel-buffering": "no"}
     return Response("".join(frames), media_type="text/event-stream", headers=headers)

@@ -10,7 +10,8 @@ from a2a.types import Part
 from aion_adk.context.client_tools import ClientTool
 from aion_adk.errors import LoadError
 from aion_adk.formats import media
-from aion_adk.front_ends.request import ClientTurn, Entry, EntryCall, RequestError, client_turn
+from aion_adk.formats.tools import ToolCall
+from aion_adk.front_ends.request import ClientTurn, Entry, RequestError, client_turn
 from aion_adk.protocol.structs import list_of, object_of
 
 try:
@@ -22,25 +23,25 @@ except ImportError as error:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AGUIRequest:
-    """A run that a client wants.
+    """A request to run the agent.
 
-    `interrupts`: the client asks in `forwardedProps` for pauses as interrupts. `abandons`: it
-    gives up everything the agent waits for.
+    `interrupts`: pauses shall have the interrupt outcome (from `forwardedProps`). `cancels`: the
+    client cancels everything that the agent waits for.
     """
 
     thread_id: str
     run_id: str
     protocol_version: str | None
     interrupts: bool
-    abandons: bool
+    cancels: bool
     messages: list[dict[str, Any]]
     turn: ClientTurn
 
 
 def read_request(body: object) -> AGUIRequest:
-    """The body of a POST; a RequestError says what is wrong with it."""
+    """Reads the body of a POST; raises a RequestError if it is not valid."""
     try:
-        given = RunAgentInput.model_validate(_modern(object_of(body)))
+        given = RunAgentInput.model_validate(_in_version_1(object_of(body)))
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(map(str, problem["loc"]))
@@ -52,21 +53,21 @@ def read_request(body: object) -> AGUIRequest:
     messages = [message.model_dump(by_alias=True, mode="json") for message in given.messages]
     resume = [entry.model_dump(by_alias=True, mode="json") for entry in given.resume or []]
     turn = client_turn(
-        itertools.chain(_entries(messages), _context(given)),
+        itertools.chain(_entries(messages), _context_entries(given)),
         param="messages",
         tools=[
             ClientTool(tool.name, tool.description, object_of(tool.parameters))
             for tool in given.tools or []
         ],
         state=object_of(given.state),
-        resumed=map(_resumed, resume),
+        resumed=map(_resume_entry, resume),
     )
     return AGUIRequest(
         thread_id=given.thread_id,
         run_id=given.run_id,
         protocol_version=given.protocol_version,
         interrupts=object_of(given.forwarded_props).get("interrupts") is True,
-        abandons=bool(resume) and all(entry["status"] == "cancelled" for entry in resume),
+        cancels=bool(resume) and all(entry["status"] == "cancelled" for entry in resume),
         messages=messages,
         turn=turn,
     )
@@ -82,11 +83,7 @@ def _entries(messages: list[dict[str, Any]]) -> Iterator[Entry]:
                 yield Entry(role="user", parts=_parts(content))
             case "assistant":
                 calls = [
-                    EntryCall(
-                        id=call["id"],
-                        name=call["function"]["name"],
-                        arguments=call["function"]["arguments"],
-                    )
+                    ToolCall(call["id"], call["function"]["name"], call["function"]["arguments"])
                     for call in map(object_of, list_of(message, "toolCalls"))
                 ]
                 yield Entry(role="agent", parts=_parts(content), calls=calls)
@@ -100,14 +97,14 @@ def _entries(messages: list[dict[str, Any]]) -> Iterator[Entry]:
                 yield Entry(role="agent")
 
 
-def _context(given: RunAgentInput) -> Iterator[Entry]:
+def _context_entries(given: RunAgentInput) -> Iterator[Entry]:
     for item in given.context or []:
         yield Entry(role="system", parts=[Part(text=f"{item.description}: {item.value}")])
 
 
-def _resumed(entry: Mapping[str, Any]) -> Entry:
-    output = entry.get("payload") if entry["status"] == "resolved" else False
-    return Entry(role="tool", call_id=entry["interruptId"], output=output)
+def _resume_entry(resume: Mapping[str, Any]) -> Entry:
+    output = resume.get("payload") if resume["status"] == "resolved" else False
+    return Entry(role="tool", call_id=resume["interruptId"], output=output)
 
 
 def _parts(content: str | list[dict[str, Any]]) -> list[Part]:
@@ -116,8 +113,8 @@ def _parts(content: str | list[dict[str, Any]]) -> list[Part]:
     return [media.from_agui_content(item) for item in content]
 
 
-def _modern(body: Mapping[str, Any]) -> dict[str, Any]:
-    """A body of the older dialect in the shape of 1.0, which has a kind for each file part."""
+def _in_version_1(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The body with the `binary` parts of older clients as 1.0 has them: one type for each kind."""
     messages: list[dict[str, Any]] = []
     for message in map(object_of, list_of(body, "messages")):
         content = [

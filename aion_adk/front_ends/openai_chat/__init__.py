@@ -1,1 +1,1 @@
-"""OpenAI Chat Completions: requests as turns, turns as chunks and whole answers."""
+"""OpenAI Chat Completions: reads requests as turns and encodes turns as completions."""

@@ -1,12 +1,10 @@
 """The OpenAI API's models and Chat Completions.
 
 Each completion is a turn of a task. Its ids are in the headers `X-A2A-Context-Id` and
-`X-A2A-Task-Id`; a client that sends the first one back continues the conversation.
+`X-A2A-Task-Id`; a client that sends the context id continues that conversation.
 """
 
 import time
-from collections.abc import Collection
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -14,19 +12,25 @@ from starlette.routing import BaseRoute, Route
 
 from aion_adk.execution.activity import THOUGHTS, TOOL_ACTIVITY
 from aion_adk.front_ends.conversations import CONTEXT_HEADER, FrontEndCalls, id_headers
-from aion_adk.front_ends.openai_chat.encoder import ChatEncoder, completion_of
+from aion_adk.front_ends.openai_chat.encoder import ChatEncoder
 from aion_adk.front_ends.openai_chat.request import read_request
 from aion_adk.front_ends.sse import EventStream, openai_guarded, unknown_model
 from aion_adk.protocol.stamp import new_id
 
 
 class ChatEndpoint:
-    """Serves the agent as a model of its own name."""
+    """Serves the agent as a model with the agent's name."""
 
     def __init__(self, calls: FrontEndCalls, *, model: str) -> None:
         self._calls = calls
         self._model = model
-        self._created = int(time.time())
+        created = int(time.time())
+        self._description = {
+            "id": model,
+            "object": "model",
+            "created": created,
+            "owned_by": "aion-adk",
+        }
 
     def routes(self) -> list[BaseRoute]:
         return [
@@ -48,37 +52,26 @@ class ChatEndpoint:
         given = read_request(await request.json())
         if given.model != self._model:
             return unknown_model(given.model)
-        wanted: Collection[str] = [TOOL_ACTIVITY, *([THOUGHTS] if given.include_reasoning else [])]
-        context = self._calls.context_for(request, turn=given.turn, extensions=wanted)
+        extensions = [TOOL_ACTIVITY, THOUGHTS] if given.include_reasoning else [TOOL_ACTIVITY]
+        context = self._calls.context_for(request, turn=given.turn, extensions=extensions)
         message = await self._calls.message_for(
             given.turn,
             context,
             message_id=request.headers.get("idempotency-key") or new_id(),
             context_id=given.context_id or request.headers.get(CONTEXT_HEADER, ""),
         )
-        if given.stream:
-            events = await self._calls.open_stream(message, context)
-            first = await events.first()
-            encoder = ChatEncoder(
-                completion_id=f"chatcmpl-{new_id()}",
-                model=self._model,
-                created=int(time.time()),
-                include_usage=given.include_usage,
-                client_tools=given.turn.tool_names,
-            )
-            return EventStream(events, encoder, first=first, headers=id_headers(first))
-        answer = await self._calls.send(message, context)
-        completion = completion_of(
-            answer,
+        encoder = ChatEncoder(
             completion_id=f"chatcmpl-{new_id()}",
             model=self._model,
             created=int(time.time()),
+            include_usage=given.include_usage,
             client_tools=given.turn.tool_names,
         )
+        if given.stream:
+            events = await self._calls.open_stream(message, context)
+            first = await events.first()
+            return EventStream(events, encoder, first=first, headers=id_headers(first))
+        answer = await self._calls.send(message, context)
+        completion = encoder.completion(answer)
         status = 500 if "error" in completion else 200
         return JSONResponse(completion, status_code=status, headers=id_headers(answer))
-
-    @property
-    def _description(self) -> dict[str, Any]:
-        description = {"object": "model", "created": self._created, "owned_by": "aion-adk"}
-        return {"id": self._model, **description}

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from aion_adk.formats.tools import ToolCall
 from aion_adk.front_ends.request import (
     ClientTurn,
     Entry,
-    EntryCall,
     RequestError,
     client_turn,
     openai_parts,
@@ -18,7 +18,7 @@ from aion_adk.protocol.structs import list_of, object_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
-    """A completion that a client wants, in the conversation `context_id` if it names one."""
+    """A request for a completion, in the conversation `context_id` if the client names one."""
 
     model: str
     stream: bool
@@ -29,7 +29,7 @@ class ChatRequest:
 
 
 def read_request(body: object) -> ChatRequest:
-    """The body of a POST; a RequestError says what is wrong with it."""
+    """Reads the body of a POST; raises a RequestError if it is not valid."""
     given = object_of(body)
     model = given.get("model")
     if not isinstance(model, str) or not model:
@@ -59,14 +59,11 @@ def _entries(messages: list[dict[str, Any]]) -> Iterator[Entry]:
             case "user":
                 yield Entry(role="user", parts=openai_parts(content))
             case "assistant":
-                calls = [
-                    EntryCall(
-                        id=str(call.get("id")),
-                        name=str(object_of(call, "function").get("name") or ""),
-                        arguments=str(object_of(call, "function").get("arguments") or "{}"),
-                    )
-                    for call in map(object_of, list_of(message, "tool_calls"))
-                ]
+                calls: list[ToolCall] = []
+                for call in list_of(message, "tool_calls"):
+                    function, call_id = object_of(call, "function"), object_of(call).get("id")
+                    name, arguments = function.get("name") or "", function.get("arguments") or "{}"
+                    calls.append(ToolCall(str(call_id), str(name), str(arguments)))
                 yield Entry(role="agent", parts=openai_parts(content), calls=calls)
             case "tool":
                 call_id = message.get("tool_call_id")

@@ -1,1 +1,1 @@
-"""The OpenAI Responses API: requests as turns, turns as events and whole responses."""
+"""The OpenAI Responses API: reads requests as turns and encodes turns as responses."""

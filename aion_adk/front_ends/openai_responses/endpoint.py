@@ -1,12 +1,13 @@
 """The Responses API: a response is a turn of a task.
 
-Its id says which turn of which task, so no other store is needed: the first turn of a task has
-the id `resp_<task id>`, the second `resp_<task id>.2`.
+Its id names the task and the turn, so no other store is needed: `resp_<task id>` is the first turn
+of a task, `resp_<task id>.2` the second.
 """
 
 import copy
 import re
 import time
+from functools import partial
 
 from a2a.server.context import ServerCallContext
 from a2a.server.events import Event
@@ -19,7 +20,7 @@ from starlette.routing import BaseRoute, Route
 from aion_adk.execution.activity import THOUGHTS, TOOL_ACTIVITY
 from aion_adk.front_ends.conversations import CONTEXT_HEADER, FrontEndCalls, id_headers
 from aion_adk.front_ends.encoder import openai_error
-from aion_adk.front_ends.openai_responses.encoder import ResponsesEncoder, response_of
+from aion_adk.front_ends.openai_responses.encoder import ResponsesEncoder
 from aion_adk.front_ends.openai_responses.request import ResponsesRequest, read_request
 from aion_adk.front_ends.request import RequestError
 from aion_adk.front_ends.sse import EventStream, openai_guarded, unknown_model
@@ -32,7 +33,7 @@ _TURN = re.compile(r"[1-9][0-9]{0,8}")
 
 
 class ResponsesEndpoint:
-    """Serves the agent as a model of its own name."""
+    """Serves the agent as a model with the agent's name."""
 
     def __init__(self, calls: FrontEndCalls, *, model: str) -> None:
         self._calls = calls
@@ -52,30 +53,23 @@ class ResponsesEndpoint:
             request, turn=given.turn, extensions=[TOOL_ACTIVITY, THOUGHTS]
         )
         message = await self._message(given, request, context)
-        if given.stream:
-            events = await self._calls.open_stream(message, context)
-            first = await events.first()
-            encoder = ResponsesEncoder(
-                response_id=response_id_of(first),
-                model=self._model,
-                created=int(time.time()),
-                echo=given.echo,
-                client_tools=given.turn.tool_names,
-            )
-            return EventStream(events, encoder, first=first, headers=id_headers(first))
-        answer = await self._calls.send(message, context)
-        response = response_of(
-            answer,
-            response_id=response_id_of(answer),
+        new_encoder = partial(
+            ResponsesEncoder,
             model=self._model,
-            created=_time_of(answer),
             echo=given.echo,
             client_tools=given.turn.tool_names,
         )
-        return JSONResponse(response, headers=id_headers(answer))
+        if given.stream:
+            events = await self._calls.open_stream(message, context)
+            first = await events.first()
+            encoder = new_encoder(response_id=response_id_of(first), created=int(time.time()))
+            return EventStream(events, encoder, first=first, headers=id_headers(first))
+        answer = await self._calls.send(message, context)
+        encoder = new_encoder(response_id=response_id_of(answer), created=_time_of(answer))
+        return JSONResponse(encoder.response_to(answer), headers=id_headers(answer))
 
     async def get(self, request: Request) -> Response:
-        """An earlier response as its task has it; one in progress as far as it has come."""
+        """An earlier response, or the current state of one in progress."""
         response_id = request.path_params["id"]
         try:
             context = self._calls.context_for(request)
@@ -87,12 +81,9 @@ class ResponsesEndpoint:
             text = f"Response with id '{response_id}' not found."
             body = openai_error(text, kind="invalid_request_error", code="not_found")
             return JSONResponse(body, status_code=404)
-        return JSONResponse(
-            response_of(
-                turn, response_id=response_id, model=self._model, created=_time_of(task or turn)
-            ),
-            headers=id_headers(turn),
-        )
+        created = _time_of(task or turn)
+        encoder = ResponsesEncoder(response_id=response_id, model=self._model, created=created)
+        return JSONResponse(encoder.response_to(turn), headers=id_headers(turn))
 
     async def _message(
         self, given: ResponsesRequest, request: Request, context: ServerCallContext
@@ -115,7 +106,7 @@ class ResponsesEndpoint:
 
 
 def response_id_of(answer: Event) -> str:
-    """The id of the response that the latest turn of the task is."""
+    """The id of the response for the latest turn of the task."""
     if isinstance(answer, Message):
         return f"{PREFIX}{answer.message_id}"
     if not isinstance(answer, Task):

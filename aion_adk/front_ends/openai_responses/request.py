@@ -6,11 +6,10 @@ from typing import Any
 
 from a2a.types import Part
 
-from aion_adk.formats.tools import as_text
+from aion_adk.formats.tools import ToolCall, as_text
 from aion_adk.front_ends.request import (
     ClientTurn,
     Entry,
-    EntryCall,
     RequestError,
     client_turn,
     openai_parts,
@@ -23,10 +22,9 @@ _ECHOED = ("tools", "tool_choice", "parallel_tool_calls", "metadata", "instructi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponsesRequest:
-    """A response that a client wants.
+    """A request for a response, which begins a new conversation unless it names an earlier one.
 
-    It follows `previous_response_id` or belongs to the conversation `context_id`; without either
-    it begins a new conversation.
+    `echo` holds the fields that the response repeats.
     """
 
     model: str
@@ -38,7 +36,7 @@ class ResponsesRequest:
 
 
 def read_request(body: object) -> ResponsesRequest:
-    """The body of a POST; a RequestError says what is wrong with it."""
+    """Reads the body of a POST; raises a RequestError if it is not valid."""
     given = object_of(body)
     model = given.get("model")
     if not isinstance(model, str) or not model:
@@ -70,11 +68,16 @@ def _entries(given: dict[str, Any]) -> Iterator[Entry]:
     for item in map(object_of, list_of(items)):
         match item:
             case {"type": "function_call"}:
-                name, arguments = str(item.get("name") or ""), str(item.get("arguments") or "{}")
-                call = EntryCall(id=str(item.get("call_id")), name=name, arguments=arguments)
+                name, arguments = item.get("name") or "", item.get("arguments") or "{}"
+                call = ToolCall(str(item.get("call_id")), str(name), str(arguments))
                 yield Entry(role="agent", calls=[call])
             case {"type": "function_call_output"}:
-                yield _result(item)
+                call_id, output = item.get("call_id"), item.get("output")
+                if not isinstance(call_id, str) or not call_id:
+                    raise RequestError("a function_call_output needs call_id", param="input")
+                if isinstance(output, list):
+                    output = "".join(part.text for part in openai_parts(output))
+                yield Entry(role="tool", call_id=call_id, output=output or as_text(output))
             case {"type": "reasoning" | "mcp_call"}:
                 yield Entry(role="agent")
             case {"role": "assistant"}:
@@ -85,12 +88,3 @@ def _entries(given: dict[str, Any]) -> Iterator[Entry]:
                 yield Entry(role="system", parts=openai_parts(item.get("content")))
             case _:
                 pass
-
-
-def _result(item: dict[str, Any]) -> Entry:
-    call_id, output = item.get("call_id"), item.get("output")
-    if not isinstance(call_id, str) or not call_id:
-        raise RequestError("a function_call_output needs call_id", param="input")
-    if isinstance(output, list):
-        output = "".join(part.text for part in openai_parts(output))
-    return Entry(role="tool", call_id=call_id, output=output if output else as_text(output))

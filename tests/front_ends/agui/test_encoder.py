@@ -255,7 +255,7 @@ def test_nothing_follows_the_end() -> None:
     assert encoder.finish() == []
 
 
-def test_the_same_text_said_twice_is_sent_twice() -> None:
+def test_two_messages_with_the_same_text_are_both_sent() -> None:
     events = [
         started(),
         delta("OK"),
@@ -266,7 +266,7 @@ def test_the_same_text_said_twice_is_sent_twice() -> None:
     assert [item["content"] for item in fold(encoded(events))] == ["OK", "OK"]
 
 
-def test_speakers_that_stream_at_once_do_not_mix() -> None:
+def test_messages_that_stream_at_once_do_not_mix() -> None:
     other = "aion:stream-delta:b"
     events = [
         started(),
@@ -299,7 +299,7 @@ def test_a_thought_that_streamed_before_the_text_is_not_sent_again() -> None:
     ]
 
 
-def test_calls_go_with_the_text_that_was_said_beside_them() -> None:
+def test_calls_belong_to_the_message_with_their_text() -> None:
     events = [
         started(),
         delta("Look"),

@@ -90,7 +90,7 @@ async def test_what_is_wrong_before_the_stream_is_an_error_in_json(
     assert answer.json()["error"]["message"]
 
 
-async def test_a_run_in_which_nobody_speaks_just_ends() -> None:
+async def test_a_run_without_messages_just_ends() -> None:
     async with serving(Hello(name="hello"), agui=True) as url:
         events = await agui_events(url, {"threadId": "t", "runId": "r", "messages": []})
     assert [event["type"] for event in events] == ["RUN_STARTED", "RUN_FINISHED"]
@@ -134,7 +134,7 @@ async def test_files_go_both_ways() -> None:
     assert shown["content"]["parts"][0]["source"]["value"] == "https://example.com/r.pdf"
 
 
-async def test_a_user_who_speaks_on_gives_up_the_pending_call_of_the_client() -> None:
+async def test_a_new_user_message_cancels_the_task_that_waits_for_a_client_tool() -> None:
     async with serving(locating_agent(), agui=True) as url:
         await agui_events(url, run_input("where am I?", tools=[TOOL]))
         again = run_input("never mind", tools=[TOOL], runId="run2")
@@ -148,13 +148,13 @@ async def test_a_user_who_speaks_on_gives_up_the_pending_call_of_the_client() ->
 
 async def test_a_client_that_leaves_at_the_end_of_its_run_leaves_the_task_waiting() -> None:
     app = to_a2a(locating_agent(), agui=True, task_store=(store := InMemoryTaskStore()))
-    asked, gone = asyncio.Event(), asyncio.Event()
+    sent, gone = asyncio.Event(), asyncio.Event()
 
     async def receive() -> dict[str, Any]:
-        if asked.is_set():
+        if sent.is_set():
             await gone.wait()
             return {"type": "http.disconnect"}
-        asked.set()
+        sent.set()
         body = run_input("where am I?", tools=[TOOL])
         return {"type": "http.request", "body": json.dumps(body).encode()}
 
@@ -177,11 +177,11 @@ async def test_a_client_that_leaves_at_the_end_of_its_run_leaves_the_task_waitin
     assert states == [TaskState.TASK_STATE_INPUT_REQUIRED]
 
 
-async def test_everything_abandoned_cancels_the_task() -> None:
+async def test_cancelling_every_interrupt_cancels_the_task() -> None:
     async with serving(approving_agent(), agui=True) as url:
         props = {"interrupts": True}
-        asked = await agui_events(url, run_input("send 5", forwardedProps=props))
-        [interrupt] = asked[-1]["outcome"]["interrupts"]
+        paused = await agui_events(url, run_input("send 5", forwardedProps=props))
+        [interrupt] = paused[-1]["outcome"]["interrupts"]
         resume = [{"interruptId": interrupt["id"], "status": "cancelled"}]
         body: dict[str, Any] = run_input("x", resume=resume, runId="run2", protocolVersion="1.0")
         events = await agui_events(url, {**body, "messages": []})

@@ -66,7 +66,7 @@ async def test_a_whole_completion_is_a_task_that_an_a2a_client_can_get() -> None
     assert task.status.message.parts[0].text == "Clear skies over Oakland."
 
 
-async def test_a_streamed_completion_says_the_same_and_counts_when_asked() -> None:
+async def test_a_streamed_completion_has_the_same_text_and_usage_if_requested() -> None:
     async with serving(weather_agent(), openai=True) as url, openai_client(url) as client:
         stream = await client.chat.completions.create(
             model="weather",
@@ -75,9 +75,9 @@ async def test_a_streamed_completion_says_the_same_and_counts_when_asked() -> No
             stream_options={"include_usage": True},
         )
         chunks = [chunk async for chunk in stream]
-    said = [chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices]
-    assert "".join(said) == "Looking.\n\nClear skies over Oakland."
-    assert len(said) > 4
+    deltas = [chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices]
+    assert "".join(deltas) == "Looking.\n\nClear skies over Oakland."
+    assert len(deltas) > 4
     assert chunks[-2].choices[0].finish_reason == "stop"
     assert chunks[-1].usage is not None
     assert chunks[-1].usage.total_tokens == 30
@@ -141,9 +141,9 @@ async def test_a_person_approves_in_words_in_a_conversation_that_the_header_name
         raw = await client.chat.completions.with_raw_response.create(
             model="approving", messages=asking("send 5")
         )
-        asked = raw.parse().choices[0]
-        assert asked.finish_reason == "tool_calls"
-        assert "Approve wire_money(amount=5)?" in (asked.message.content or "")
+        paused = raw.parse().choices[0]
+        assert paused.finish_reason == "tool_calls"
+        assert "Approve wire_money(amount=5)?" in (paused.message.content or "")
         done = await client.chat.completions.create(
             model="approving",
             messages=asking("yes"),
@@ -152,7 +152,7 @@ async def test_a_person_approves_in_words_in_a_conversation_that_the_header_name
     assert done.choices[0].message.content == "Done."
 
 
-async def test_what_was_said_before_is_sent_to_an_agent_that_does_not_know_it() -> None:
+async def test_the_earlier_conversation_is_sent_to_an_agent_that_does_not_know_it() -> None:
     agent = locating_agent()
     messages: list[ChatCompletionMessageParam] = [
         {"role": "system", "content": "Be brief."},
@@ -165,8 +165,8 @@ async def test_what_was_said_before_is_sent_to_an_agent_that_does_not_know_it() 
     model = agent.model
     assert isinstance(model, ScriptedModel)
     request = model.requests[0]
-    said = [(item.role, (item.parts or [])[0].text) for item in request.contents]
-    assert said == [("user", "I am Ann."), ("model", "Hello Ann."), ("user", "Who am I?")]
+    contents = [(item.role, (item.parts or [])[0].text) for item in request.contents]
+    assert contents == [("user", "I am Ann."), ("model", "Hello Ann."), ("user", "Who am I?")]
     assert "Be brief." in request.config.model_dump_json(include={"system_instruction"})
 
 
@@ -229,15 +229,15 @@ async def test_a_result_for_which_two_tasks_wait_goes_to_the_one_that_the_header
     agent = LlmAgent(name="locating", model=ScriptedModel(steps=steps))
     async with serving(agent, openai=True) as url, openai_client(url) as client:
         create = client.chat.completions.with_raw_response.create
-        asked = [
+        pending = [
             await create(model="locating", messages=asking("where am I?"), tools=TOOLS)
             for _ in range(2)
         ]
         with pytest.raises(BadRequestError, match="X-A2A-Context-Id"):
             await create(model="locating", messages=result, tools=TOOLS)
-        sticky = {"X-A2A-Context-Id": asked[0].headers["X-A2A-Context-Id"]}
+        sticky = {"X-A2A-Context-Id": pending[0].headers["X-A2A-Context-Id"]}
         answer = await create(model="locating", messages=result, tools=TOOLS, extra_headers=sticky)
-    assert answer.headers["X-A2A-Task-Id"] == asked[0].headers["X-A2A-Task-Id"]
+    assert answer.headers["X-A2A-Task-Id"] == pending[0].headers["X-A2A-Task-Id"]
 
 
 async def test_a_result_that_no_task_waits_for_is_refused() -> None:
@@ -261,6 +261,6 @@ async def test_a_context_that_no_header_can_hold_is_left_out_of_them(context_id:
 
 
 def test_a_frame_is_one_line_for_every_reader() -> None:
-    said = {"delta": "a\u2028b\u2029c\x85dé"}
-    [line] = json_frame(said).splitlines()[:-1]
-    assert json.loads(line.removeprefix("data: ")) == said
+    data = {"delta": "a\u2028b\u2029c\x85dé"}
+    [line] = json_frame(data).splitlines()[:-1]
+    assert json.loads(line.removeprefix("data: ")) == data

@@ -112,11 +112,11 @@ async def test_a_streamed_call_of_a_clients_tool_names_the_tool_and_its_argument
 
 async def test_a_person_approves_in_words_after_the_previous_response() -> None:
     async with serving(approving_agent(), openai=True) as url, openai_client(url) as client:
-        asked = await client.responses.create(model="approving", input="send 5")
+        paused = await client.responses.create(model="approving", input="send 5")
         done = await client.responses.create(
-            model="approving", previous_response_id=asked.id, input="yes"
+            model="approving", previous_response_id=paused.id, input="yes"
         )
-    assert "Approve wire_money(amount=5)?" in asked.output_text
+    assert "Approve wire_money(amount=5)?" in paused.output_text
     assert done.output_text == "Done."
 
 
