@@ -102,7 +102,7 @@ async def resumed(serve: Serve) -> str:
 
 async def outbox(serve: Serve) -> str:
     def reply(state: A2AState) -> dict[str, Any]:
-        return {"a2a_outbox": A2AOutbox(message=text_message("explicit", message_id="m"))}
+        return {"a2a_outbox": A2AOutbox(message=text_message("explicit"))}
 
     async with listening(lambda url: serve(graph_of(reply), url)) as url:
         return answer_of(await send(url, "hi"))
