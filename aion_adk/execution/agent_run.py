@@ -124,8 +124,7 @@ class AgentRun:
         await self._publisher.end_sections()
 
     async def conclude(self, outcome: Outcome) -> None:
-        await self._outgoing.close()
-        await self._publisher.end_sections()
+        await self.stop()
         if self._activity and (usage := self._activity.usage_metadata):
             usage.MergeFrom(outcome.metadata or Struct())
             outcome.metadata = usage
