@@ -100,15 +100,11 @@ class _Stream:
             return
         elif not message.get("more_body"):
             self.stop()
-        if self._sends_events:
-            await self._pass_on(message)
-        else:
-            await self._send(message)
+        await self._pass_on(message)
 
     def stop(self) -> None:
         if self._timer:
             self._timer.cancel()
-            self._timer = None
 
     async def _pass_on(self, message: Message) -> None:
         self._sending += 1
