@@ -34,7 +34,7 @@ class A2AApp(Starlette):
         card: AgentCard,
         routes: list[BaseRoute],
         middleware: list[Middleware],
-        open: Callable[[], Awaitable[None]],
+        open: Callable[[], Awaitable[None]] | None = None,
         begin_shutdown: Callable[[], None],
         closing: list[tuple[str, Close]],
         grpc: ServeGrpc | None = None,
@@ -51,7 +51,8 @@ class A2AApp(Starlette):
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncGenerator[None, None]:
         """Serves inside the block, gRPC too; then closes the app."""
-        await self._open()
+        if self._open:
+            await self._open()
         async with self._grpc() as self.grpc_port:
             try:
                 with fewer_collections(), on_stop_signal(self._begin_shutdown):

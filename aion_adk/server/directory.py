@@ -57,8 +57,7 @@ class Directory(Starlette):
         if self._options.public_url:
             base_url = public_base_url(self._options.public_url)
         else:
-            trusted = self._options.trust_proxy_headers
-            base_url = base_url_of(request, trust_proxy_headers=trusted)
+            base_url = base_url_of(request, self._options)
         if _prefers_json(request.headers.get("accept", "")):
             return JSONResponse(listing_json(self.listings, base_url), headers=_SECURITY)
         return HTMLResponse(listing_page(self.listings, base_url), headers=_SECURITY)

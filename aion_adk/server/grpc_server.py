@@ -15,13 +15,14 @@ from a2a.server.request_handlers import GrpcHandler
 from a2a.server.request_handlers.grpc_handler import DefaultGrpcServerCallContextBuilder
 from a2a.server.request_handlers.request_handler import RequestHandler
 from a2a.server.routes.common import StarletteUser
-from a2a.types import AgentExtension, a2a_pb2_grpc
+from a2a.types import AgentCard, AgentExtension, a2a_pb2_grpc
 from a2a.utils.constants import VERSION_HEADER
 from a2a.utils.errors import VersionNotSupportedError
 from starlette.authentication import SimpleUser
 
 from aion_adk.server.authentication import UNAUTHENTICATED, Authenticate, caller_name
 from aion_adk.server.middleware import answer_headers
+from aion_adk.server.options import ServerOptions
 
 _caller: ContextVar[str | None] = ContextVar("grpc_caller", default=None)
 
@@ -112,22 +113,15 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
 
 @asynccontextmanager
 async def grpc_serving(
-    handler: RequestHandler,
-    *,
-    address: str,
-    extensions: Sequence[AgentExtension] = (),
-    authenticate: Authenticate | None = None,
-    max_request_bytes: int,
-    grace: float = 0,
+    handler: RequestHandler, card: AgentCard, options: ServerOptions, *, address: str
 ) -> AsyncGenerator[int, None]:
-    """Serves A2A 1.0 and 0.3 on `address` (host:port); yields the port.
-
-    At the end running calls get `grace` seconds.
-    """
-    interceptor = CallInterceptor(extensions=extensions, authenticate=authenticate)
+    """Serves A2A 1.0 and 0.3 on `address` (host:port); yields the port."""
+    interceptor = CallInterceptor(
+        extensions=card.capabilities.extensions, authenticate=options.authenticate
+    )
     server = grpc.aio.server(
         interceptors=[interceptor],
-        options=[*_OPTIONS, ("grpc.max_receive_message_length", max_request_bytes)],
+        options=[*_OPTIONS, ("grpc.max_receive_message_length", options.max_request_bytes)],
     )
     current = GrpcHandler(handler, GrpcCallContexts(major="1"))
     a2a_pb2_grpc.add_A2AServiceServicer_to_server(current, server)  # pyright: ignore[reportUnknownMemberType]  # generated
@@ -138,4 +132,4 @@ async def grpc_serving(
     try:
         yield port
     finally:
-        await server.stop(grace)
+        await server.stop(0)
