@@ -58,6 +58,10 @@ def _cut(text: str, most_bytes: int) -> str:
 COMPLETED, FAILED, WAITING, NO_ANSWER = 0, 1, 3, 4
 
 
+def state_in_words(state: TaskState) -> str:
+    return TaskState.Name(state).removeprefix("TASK_STATE_").replace("_", " ").lower()
+
+
 class Transcript:
     """Prints frames in order; keeps the task, its context and how it ended."""
 
