@@ -125,8 +125,9 @@ class StreamedTexts:
         self._print()
 
     def end(self, key: str) -> None:
-        if key in self._sections:
-            self._sections[key].ended = True
+        section = self._sections.get(key)
+        if section and not section.ended:
+            section.ended = True
             self._ended_texts.append(self._open_texts.pop(key))
         self._print()
 
