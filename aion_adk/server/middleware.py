@@ -152,11 +152,8 @@ class RequestLimit:
                 raise HTTPException(status_code=413)
             return message
 
-        length = Headers(scope=scope).get("content-length")
-        if length is None:
-            await self._app(scope, counted, send)
-        elif length.isdecimal() and int(length) > self._max_bytes:
+        length = Headers(scope=scope).get("content-length", "")
+        if length.isdecimal() and int(length) > self._max_bytes:
             await self._refusal(scope, receive, send)
         else:
-            # The server reads no further than the length.
-            await self._app(scope, receive, send)
+            await self._app(scope, counted, send)
