@@ -163,11 +163,7 @@ def a2a_routes(handler: GuardedHandler, options: ServerOptions) -> list[BaseRout
     # Streams end with their runs; cut off earlier, they would end without a terminal event.
     grace = options.seconds_to_stop
     (jsonrpc,) = create_jsonrpc_routes(
-        handler,
-        "/",
-        context_builder=contexts,
-        enable_v0_3_compat=True,
-        shutdown_grace_period=grace,
+        handler, "/", context_builder=contexts, enable_v0_3_compat=True, shutdown_grace_period=grace
     )
     rest = create_rest_routes(
         handler, context_builder=contexts, enable_v0_3_compat=True, shutdown_grace_period=grace

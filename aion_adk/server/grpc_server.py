@@ -1,6 +1,6 @@
 """Serves gRPC on a port of its own, with the same handler as HTTP."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -15,12 +15,12 @@ from a2a.server.request_handlers import GrpcHandler
 from a2a.server.request_handlers.grpc_handler import DefaultGrpcServerCallContextBuilder
 from a2a.server.request_handlers.request_handler import RequestHandler
 from a2a.server.routes.common import StarletteUser
-from a2a.types import AgentCard, AgentExtension, a2a_pb2_grpc
+from a2a.types import AgentCard, a2a_pb2_grpc
 from a2a.utils.constants import VERSION_HEADER
 from a2a.utils.errors import VersionNotSupportedError
 from starlette.authentication import SimpleUser
 
-from aion_adk.server.authentication import UNAUTHENTICATED, Authenticate, caller_name
+from aion_adk.server.authentication import UNAUTHENTICATED, caller_name
 from aion_adk.server.middleware import answer_headers
 from aion_adk.server.options import ServerOptions
 
@@ -68,11 +68,9 @@ def headers_of(metadata: Any) -> dict[str, str]:
 class CallInterceptor(grpc.aio.ServerInterceptor):
     """Authenticates the caller, and names the active extensions in the initial metadata."""
 
-    def __init__(
-        self, *, extensions: Sequence[AgentExtension], authenticate: Authenticate | None
-    ) -> None:
-        self._extensions = extensions
-        self._authenticate = authenticate
+    def __init__(self, card: AgentCard, options: ServerOptions) -> None:
+        self._extensions = card.capabilities.extensions
+        self._authenticate = options.authenticate
 
     async def intercept_service(
         self,
@@ -116,11 +114,8 @@ async def grpc_serving(
     handler: RequestHandler, card: AgentCard, options: ServerOptions, *, address: str
 ) -> AsyncGenerator[int, None]:
     """Serves A2A 1.0 and 0.3 on `address` (host:port); yields the port."""
-    interceptor = CallInterceptor(
-        extensions=card.capabilities.extensions, authenticate=options.authenticate
-    )
     server = grpc.aio.server(
-        interceptors=[interceptor],
+        interceptors=[CallInterceptor(card, options)],
         options=[*_OPTIONS, ("grpc.max_receive_message_length", options.max_request_bytes)],
     )
     current = GrpcHandler(handler, GrpcCallContexts(major="1"))
