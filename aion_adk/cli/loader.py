@@ -49,9 +49,9 @@ def find_agents(target: str) -> FoundAgents:
     if path.suffix in SUFFIXES and path.is_file():
         # What the file refers to is found beside it.
         _make_importable(path.resolve().parent)
-        settings = read_settings(path)
+        _, described = read_settings(path)
         try:
-            agent = load_agent(settings.agent)
+            agent = load_agent(described)
         except LoadError as error:
             raise LoadError(f"{path}: {error}") from error
         return FoundAgents({agent.name: agent}, several=False)

@@ -26,7 +26,7 @@ def _from_settings(context: click.Context, _: click.Parameter, path: Path | None
     if path is None:
         return None
     try:
-        context.default_map = read_settings(path).server
+        context.default_map, _agent = read_settings(path)
     except LoadError as error:
         raise click.ClickException(str(error)) from error
     return path

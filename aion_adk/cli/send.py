@@ -70,7 +70,9 @@ def message_of(
 ) -> Message:
     """A user's message; `data` is JSON."""
     parts = [Part(text=text)] if text is not None else []
-    parts += map(file_part, files)
+    for path in files:
+        media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+        parts.append(Part(raw=path.read_bytes(), filename=path.name, media_type=media_type))
     if data is not None:
         parts.append(Part(data=to_value(json.loads(data))))
     return Message(
@@ -80,11 +82,6 @@ def message_of(
         context_id=context_id,
         task_id=task_id,
     )
-
-
-def file_part(path: Path) -> Part:
-    media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    return Part(raw=path.read_bytes(), filename=path.name, media_type=media_type)
 
 
 @asynccontextmanager

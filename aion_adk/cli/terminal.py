@@ -47,7 +47,6 @@ class View:
         text = printable(text)
         if text:
             click.echo(text, nl=False)
-            sys.stdout.flush()
             self._line_open = not text.endswith("\n")
 
     def end_line(self) -> None:
