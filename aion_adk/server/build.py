@@ -168,8 +168,8 @@ def a2a_routes(handler: GuardedHandler, options: ServerOptions) -> list[BaseRout
     rest = create_rest_routes(
         handler, context_builder=contexts, enable_v0_3_compat=True, shutdown_grace_period=grace
     )
-    answer = JsonRpc(handler, contexts, others=jsonrpc.endpoint).answer
-    return [Route("/", answer, methods=["POST"]), *rest]
+    own = JsonRpc(handler, DefaultServerCallContextBuilder(), others=jsonrpc.endpoint)
+    return [Route("/", own.answer, methods=["POST"]), *rest]
 
 
 def front_end_routes(
