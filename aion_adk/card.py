@@ -20,11 +20,7 @@ from aion_adk.protocol.structs import ProtoJson
 Servable = BaseAgent | BaseNode | App | Runner
 """What can be served: an agent, a workflow, an app, or a runner with services of its own."""
 
-TEXT_MODES = ("text/plain", "application/json")
-
-
-Skill = Annotated[AgentSkill, ProtoJson()]
-Provider = Annotated[AgentProvider, ProtoJson()]
+_TEXT_MODES = ("text/plain", "application/json")
 
 
 class CardFields(BaseModel):
@@ -35,10 +31,10 @@ class CardFields(BaseModel):
     display_name: str = ""
     description: str = ""
     version: str = ""
-    skills: tuple[Skill, ...] = ()
+    skills: tuple[Annotated[AgentSkill, ProtoJson()], ...] = ()
     input_modes: tuple[str, ...] = ()
     output_modes: tuple[str, ...] = ()
-    provider: Provider | None = None
+    provider: Annotated[AgentProvider, ProtoJson()] | None = None
     documentation_url: str = ""
     icon_url: str = ""
 
@@ -85,8 +81,8 @@ def build_agent_card(
         version=version or own.version or "0.1.0",
         supported_interfaces=interfaces or [jsonrpc_interface(url)],
         capabilities=capabilities or AgentCapabilities(streaming=True),
-        default_input_modes=input_modes or own.input_modes or (*TEXT_MODES, "*/*"),
-        default_output_modes=output_modes or own.output_modes or TEXT_MODES,
+        default_input_modes=input_modes or own.input_modes or (*_TEXT_MODES, "*/*"),
+        default_output_modes=output_modes or own.output_modes or _TEXT_MODES,
         skills=skills if skills is not None else own.skills or skills_of(root),
         provider=provider or own.provider,
         documentation_url=documentation_url or own.documentation_url or None,

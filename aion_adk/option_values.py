@@ -57,6 +57,10 @@ def fits(value: Any, hint: Any) -> bool:
         if isinstance(value, str) or not isinstance(value, Sequence):
             return False
         return all(fits(item, arguments[0]) for item in cast(Sequence[Any], value))
+    if origin is Mapping and isinstance(value, Mapping):
+        return all(fits(item, arguments[1]) for item in cast(Mapping[Any, Any], value).values())
+    if hint is Any:
+        return True
     if hint in (int, float):
         return isinstance(value, (int, hint)) and not isinstance(value, bool)
     return isinstance(value, origin or hint)
@@ -74,6 +78,8 @@ def in_words(hint: Any) -> str:
         return f"{in_words(arguments[0])} {' and '.join(limits)}"
     if origin is Sequence:
         return f"a list of {arguments[0].__name__}"
+    if origin is Mapping and arguments[1] is not Any:
+        return f"a mapping to {arguments[1].__name__}"
     return _IN_WORDS.get(origin or hint) or hint.__name__
 
 

@@ -1,4 +1,5 @@
 import functools
+import inspect
 
 import pytest
 from a2a.types import AgentCard, AgentSkill
@@ -12,6 +13,7 @@ from google.adk.workflow import Workflow
 from google.protobuf.json_format import MessageToJson
 
 from aion_adk import build_agent_card, to_a2a
+from aion_adk.card import CardFields
 
 URL = "https://agents.example"
 SECRET = "s3cr3t-word"
@@ -120,3 +122,10 @@ def test_an_app_without_an_agent_is_refused() -> None:
     empty = App.model_construct(name="empty", root_agent=None)
     with pytest.raises(ValueError, match="no root_agent"):
         build_agent_card(empty, url=URL)
+
+
+def test_what_an_agent_says_of_itself_can_be_given_as_a_keyword_too() -> None:
+    of_the_server = {"agent", "url", "interfaces", "capabilities"}
+    keywords = inspect.signature(build_agent_card).parameters.keys() - of_the_server
+    # ADK's `name` is an identifier: the name for readers is a field of its own.
+    assert keywords == CardFields.model_fields.keys() - {"display_name"} | {"name"}

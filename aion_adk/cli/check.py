@@ -5,14 +5,14 @@ import logging
 
 import click
 import httpx
-from a2a.client import ClientConfig, create_client
-from a2a.types import Message, Part, Role, SendMessageRequest, StreamResponse, TaskState
+from a2a.types import Message, SendMessageRequest, StreamResponse, TaskState
 from a2a.utils.errors import A2AError
 
 from aion_adk.cli.loader import explanation, find_agents
+from aion_adk.cli.send import connected, message_of
 from aion_adk.cli.terminal import printable
+from aion_adk.cli.transcript import state_in_words
 from aion_adk.errors import LoadError
-from aion_adk.protocol.stamp import new_id
 from aion_adk.protocol.task_state import PAUSED_STATES
 from aion_adk.server.app import A2AApp
 from aion_adk.server.build import app_of
@@ -56,19 +56,14 @@ async def _turn_works(app: A2AApp, text: str) -> bool:
         return True
     status = frame.task.status
     good = status.state in _GOOD_STATES
-    state = TaskState.Name(status.state).removeprefix("TASK_STATE_").replace("_", " ").lower()
-    _print_result(good, f"a turn ends {state}: {_start_of(status.message)}")
+    _print_result(good, f"a turn ends {state_in_words(status.state)}: {_start_of(status.message)}")
     return good
 
 
 async def _last_frame(app: A2AApp, text: str) -> StreamResponse:
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url=_URL, timeout=None) as http:
-        config = ClientConfig(httpx_client=http, streaming=False)
-        message = Message(message_id=new_id(), role=Role.ROLE_USER, parts=[Part(text=text)])
-        async with await create_client(_URL, client_config=config) as client:
-            frames = client.send_message(SendMessageRequest(message=message))
-            return [frame async for frame in frames][-1]
+    async with connected(_URL, stream=False, transport=httpx.ASGITransport(app)) as client:
+        frames = client.send_message(SendMessageRequest(message=message_of(text)))
+        return [frame async for frame in frames][-1]
 
 
 def _start_of(message: Message) -> str:

@@ -6,12 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import click
-from google.adk.agents import BaseAgent
-from google.adk.apps import App
 from google.adk.cli.utils.agent_loader import AgentLoader
-from google.adk.runners import Runner
-from google.adk.workflow import BaseNode
 
 import aion_adk
 from aion_adk.card import Servable
@@ -54,15 +49,21 @@ def find_agents(target: str) -> FoundAgents:
     if path.suffix in SUFFIXES and path.is_file():
         # What the file refers to is found beside it.
         _make_importable(path.resolve().parent)
-        settings = read_settings(path)
+        _, described = read_settings(path)
         try:
-            agent = load_agent(settings.agent)
+            agent = load_agent(described)
         except LoadError as error:
             raise LoadError(f"{path}: {error}") from error
         return FoundAgents({agent.name: agent}, several=False)
     if ":" in target:
         _make_importable(Path.cwd())
-        agent = _attribute(target)
+        try:
+            agent: object = resolve(target)
+        except Exception as error:
+            raise LoadError(f"cannot load {target}") from error
+        if not isinstance(agent, Servable):
+            expected = "an agent, a workflow, an App or a Runner"
+            raise LoadError(f"{target} must be {expected}, got {type(agent).__name__}")
         name = app_name_of(agent)
         return FoundAgents({name: agent}, several=False, options=_own_options(name, target))
     raise LoadError(
@@ -94,9 +95,10 @@ def _in_folder(path: Path) -> FoundAgents:
 def _found(folder: Path, names: Iterable[str], *, several: bool) -> FoundAgents:
     agents: dict[str, Servable] = {}
     options: dict[str, ServerOptions] = {}
+    loader = AgentLoader(str(folder.resolve()))
     for name in names:
         try:
-            agents[name] = AgentLoader(str(folder.resolve())).load_agent(name)
+            agents[name] = loader.load_agent(name)
         except Exception as error:
             raise LoadError(f"cannot load {name} from {folder}") from error
         options |= _own_options(name, name, f"{name}.agent")
@@ -114,26 +116,6 @@ def _own_options(name: str, *targets: str) -> dict[str, ServerOptions]:
             kind = type(options).__name__
             raise LoadError(f"a2a_options of {name} must be ServerOptions, got {kind}")
     return {}
-
-
-def _attribute(target: str) -> Servable:
-    try:
-        found: object = resolve(target)
-    except Exception as error:
-        raise LoadError(f"cannot load {target}") from error
-    if not isinstance(found, (BaseAgent, BaseNode, App, Runner)):
-        raise LoadError(
-            f"{target} must be an agent, a workflow, an App or a Runner, got {type(found).__name__}"
-        )
-    return found
-
-
-def found_at(path: str) -> FoundAgents:
-    """Like `find_agents`; a command ends with the agent's own error."""
-    try:
-        return find_agents(path)
-    except LoadError as error:
-        raise click.ClickException(explanation(error)) from error
 
 
 def explanation(error: LoadError) -> str:

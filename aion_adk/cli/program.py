@@ -26,7 +26,7 @@ def _from_settings(context: click.Context, _: click.Parameter, path: Path | None
     if path is None:
         return None
     try:
-        context.default_map = read_settings(path).server
+        context.default_map, _agent = read_settings(path)
     except LoadError as error:
         raise click.ClickException(str(error)) from error
     return path
@@ -156,33 +156,24 @@ def send(
         raise click.UsageError("nothing to send: give TEXT, --file or --data")
     if not url.startswith(("http://", "https://")):
         raise click.BadParameter("must begin with http:// or https://", param_hint="URL")
-    from aion_adk.cli.send import Draft, send_message
+    from aion_adk.cli.send import message_of, send_message
 
-    message = Draft(
-        text=sys.stdin.read() if text == "-" else text,
-        files=files,
-        data=None if data is None else _parse_json(data),
-        has_data=data is not None,
-        context_id=context or "",
-        task_id=task or "",
-    )
-    sys.exit(
-        send_message(
-            url,
-            message,
-            stream=stream,
-            headers=dict(map(_header, headers)),
-            save_to=save_to,
-            as_json=as_json,
-        )
-    )
-
-
-def _parse_json(text: str) -> object:
+    text = sys.stdin.read() if text == "-" else text
     try:
-        return json.loads(text)
+        message = message_of(
+            text, files=files, data=data, context_id=context or "", task_id=task or ""
+        )
     except json.JSONDecodeError as error:
         raise click.BadParameter(f"not JSON: {error}", param_hint="--data") from error
+    code = send_message(
+        url,
+        message,
+        stream=stream,
+        headers=dict(map(_header, headers)),
+        save_to=save_to,
+        as_json=as_json,
+    )
+    sys.exit(code)
 
 
 def _header(text: str) -> tuple[str, str]:

@@ -1,28 +1,22 @@
 """Sends one message to an A2A agent and prints the answer."""
 
 import asyncio
+import json
 import mimetypes
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
 import click
 import httpx
 from a2a.client import AgentCardResolutionError, Client, ClientConfig, create_client
-from a2a.types import Message, Part, Role, SendMessageRequest, TaskState
+from a2a.types import Message, Part, Role, SendMessageRequest
 from a2a.utils.errors import A2AError
 from google.protobuf.json_format import MessageToJson
 
-from aion_adk.cli.terminal import (
-    QuietView,
-    View,
-    printable_json,
-    program_name,
-    view_for_terminal,
-)
-from aion_adk.cli.transcript import COMPLETED, NO_ANSWER, WAITING, Transcript
+from aion_adk.cli.terminal import QuietView, View, printable_json, program_name, view_for_terminal
+from aion_adk.cli.transcript import COMPLETED, NO_ANSWER, WAITING, Transcript, state_in_words
 from aion_adk.protocol.stamp import new_id
 from aion_adk.protocol.structs import to_value
 
@@ -32,21 +26,9 @@ INTERRUPTED = 130
 _TIMEOUT = httpx.Timeout(None, connect=10)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Draft:
-    """A message to send, and the conversation or task that it belongs to."""
-
-    text: str | None
-    files: tuple[Path, ...]
-    data: object
-    has_data: bool
-    context_id: str
-    task_id: str
-
-
 def send_message(
     url: str,
-    draft: Draft,
+    message: Message,
     *,
     stream: bool,
     headers: Mapping[str, str],
@@ -58,9 +40,8 @@ def send_message(
     transcript = Transcript(QuietView() if as_json else view, save_to=None if as_json else save_to)
 
     async def exchange() -> None:
-        request = SendMessageRequest(message=message_of(draft))
         async with connected(url, stream=stream, headers=headers) as client:
-            async for frame in client.send_message(request):
+            async for frame in client.send_message(SendMessageRequest(message=message)):
                 if as_json:
                     text = MessageToJson(frame, indent=None, ensure_ascii=False)
                     click.echo(printable_json(text))
@@ -79,30 +60,39 @@ def send_message(
     return transcript.exit_code
 
 
-def message_of(draft: Draft) -> Message:
-    parts = [Part(text=draft.text)] if draft.text is not None else []
-    parts += map(file_part, draft.files)
-    if draft.has_data:
-        parts.append(Part(data=to_value(draft.data)))
+def message_of(
+    text: str | None,
+    *,
+    files: Iterable[Path] = (),
+    data: str | None = None,
+    context_id: str = "",
+    task_id: str = "",
+) -> Message:
+    """A user's message; `data` is JSON."""
+    parts = [Part(text=text)] if text is not None else []
+    for path in files:
+        media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+        parts.append(Part(raw=path.read_bytes(), filename=path.name, media_type=media_type))
+    if data is not None:
+        parts.append(Part(data=to_value(json.loads(data))))
     return Message(
         message_id=new_id(),
         role=Role.ROLE_USER,
         parts=parts,
-        context_id=draft.context_id,
-        task_id=draft.task_id,
+        context_id=context_id,
+        task_id=task_id,
     )
-
-
-def file_part(path: Path) -> Part:
-    media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    return Part(raw=path.read_bytes(), filename=path.name, media_type=media_type)
 
 
 @asynccontextmanager
 async def connected(
-    url: str, *, stream: bool, headers: Mapping[str, str]
+    url: str,
+    *,
+    stream: bool,
+    headers: Mapping[str, str] | None = None,
+    transport: httpx.AsyncBaseTransport | None = None,
 ) -> AsyncGenerator[Client, None]:
-    async with httpx.AsyncClient(timeout=_TIMEOUT, headers=headers) as http:
+    async with httpx.AsyncClient(timeout=_TIMEOUT, headers=headers, transport=transport) as http:
         config = ClientConfig(
             httpx_client=http,
             streaming=stream,
@@ -141,7 +131,7 @@ def print_next_step(view: View, url: str, transcript: Transcript) -> None:
 
     The server chose the ids, and the command may be pasted into a shell: they are quoted.
     """
-    state = TaskState.Name(transcript.state).removeprefix("TASK_STATE_").replace("_", " ").lower()
+    state = state_in_words(transcript.state)
     if transcript.exit_code == WAITING:
         view.note(f"\nThe task waits ({state}). Answer it with:")
         view.note(f'  {program_name()} send {quote(url)} "…" --task {quote(transcript.task_id)}')

@@ -11,7 +11,7 @@ import click
 import uvicorn
 from a2a.server.request_handlers.response_helpers import agent_card_to_dict
 
-from aion_adk.cli.loader import found_at
+from aion_adk.cli.loader import explanation, find_agents
 from aion_adk.cli.terminal import program_name
 from aion_adk.errors import LoadError
 from aion_adk.server.card_routes import host_and_port, reachable
@@ -22,17 +22,12 @@ from aion_adk.server.options import ServerOptions
 def serve_agents(path: str, *, host: str, port: int, options: dict[str, Any]) -> None:
     """Loads the agents, prints their addresses, and serves them."""
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", level=logging.WARNING)
-    found = found_at(path)
-    try:
-        served = ServerOptions(**options)
-        app = directory_of(found.agents, served, several=found.several, own_options=found.options)
-    except (ValueError, LoadError) as error:
-        raise click.ClickException(str(error)) from error
+    app = directory_at(path, options)
     listener = _listener(host, port)
     port = listener.getsockname()[1]
-    url = served.public_url or reachable(f"http://{host_and_port(host, port)}")
+    url = app.options.public_url or reachable(f"http://{host_and_port(host, port)}")
     config = uvicorn.Config(
-        app, log_level="warning", timeout_graceful_shutdown=served.seconds_to_stop
+        app, log_level="warning", timeout_graceful_shutdown=app.options.seconds_to_stop
     )
     server = AnnouncingServer(config, lambda: announcement(app, url.rstrip("/")))
     with suppress(KeyboardInterrupt):  # uvicorn raises Ctrl+C again once it has stopped
@@ -81,18 +76,21 @@ def _listener(host: str, port: int) -> socket.socket:
 
 def print_card(path: str, *, public_url: str | None) -> None:
     """Prints the card as it would be served; for several agents an object of cards by name."""
-    found = found_at(path)
-    try:
-        app = directory_of(
-            found.agents,
-            ServerOptions(public_url=public_url),
-            several=found.several,
-            own_options=found.options,
-        )
-    except ValueError as error:
-        raise click.ClickException(str(error)) from error
-    cards: dict[str, Any] = {
-        listing.name: agent_card_to_dict(listing.app.card) for listing in app.listings
-    }
-    shown = cards if found.several else next(iter(cards.values()))
+    listings = directory_at(path, {"public_url": public_url}).listings
+    cards = {listing.name: agent_card_to_dict(listing.app.card) for listing in listings}
+    # A single agent is at the root; a folder of agents may hold only one.
+    shown = cards if listings[0].path else cards[listings[0].name]
     click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+
+
+def directory_at(path: str, options: dict[str, Any]) -> Directory:
+    """What is found at `path`, served; a command ends with the error of an agent or an option."""
+    try:
+        found = find_agents(path)
+    except LoadError as error:
+        raise click.ClickException(explanation(error)) from error
+    try:
+        served = ServerOptions(**options)
+        return directory_of(found.agents, served, several=found.several, own_options=found.options)
+    except (ValueError, LoadError) as error:
+        raise click.ClickException(str(error)) from error

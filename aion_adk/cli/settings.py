@@ -39,16 +39,11 @@ SETTINGS = {
 """By name. `host` and `port` are `serve`'s own, the others are fields of `ServerOptions`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """A configuration file: the settings of the server, and what `load_agent` takes."""
+def read_settings(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings of the server in a YAML or JSON file, and the rest, which `load_agent` takes.
 
-    server: dict[str, Any]
-    agent: dict[str, Any]
-
-
-def read_settings(path: Path) -> Settings:
-    """The settings in a YAML or JSON file; a LoadError names the file and the field."""
+    A LoadError names the file and the field.
+    """
     from pydantic import ConfigDict, ValidationError, create_model
 
     try:
@@ -77,4 +72,4 @@ def read_settings(path: Path) -> Settings:
             for item in error.errors()
         )
         raise LoadError(f"{path}: {problems}") from error
-    return Settings(server=settings, agent=agent)
+    return settings, agent

@@ -47,7 +47,6 @@ class View:
         text = printable(text)
         if text:
             click.echo(text, nl=False)
-            sys.stdout.flush()
             self._line_open = not text.endswith("\n")
 
     def end_line(self) -> None:
@@ -125,8 +124,9 @@ class StreamedTexts:
         self._print()
 
     def end(self, key: str) -> None:
-        if key in self._sections:
-            self._sections[key].ended = True
+        section = self._sections.get(key)
+        if section and not section.ended:
+            section.ended = True
             self._ended_texts.append(self._open_texts.pop(key))
         self._print()
 

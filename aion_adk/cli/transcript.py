@@ -58,6 +58,10 @@ def _cut(text: str, most_bytes: int) -> str:
 COMPLETED, FAILED, WAITING, NO_ANSWER = 0, 1, 3, 4
 
 
+def state_in_words(state: TaskState) -> str:
+    return TaskState.Name(state).removeprefix("TASK_STATE_").replace("_", " ").lower()
+
+
 class Transcript:
     """Prints frames in order; keeps the task, its context and how it ended."""
 
@@ -100,8 +104,8 @@ class Transcript:
     def end(self) -> None:
         """Prints what has not had its last chunk."""
         self._texts.end_all()
-        for artifact_id in list(self._unfinished):
-            self._end_artifact(artifact_id)
+        for artifact in self._unfinished.values():
+            self._attachments(artifact)
         self._view.end_line()
 
     def _task(self, task: Task) -> None:
@@ -152,16 +156,13 @@ class Transcript:
         else:
             _append(begun, artifact)
         if update.last_chunk:
-            self._end_artifact(artifact.artifact_id)
+            self._attachments(self._unfinished.pop(artifact.artifact_id))
 
     def _add_text(self, artifact: Artifact) -> None:
         text = "".join(part.text for part in artifact.parts)
         heading = "" if is_transitory(artifact.artifact_id) else f"{artifact.name}:"
         if text:
             self._texts.add(artifact.artifact_id, text, heading=heading)
-
-    def _end_artifact(self, artifact_id: str) -> None:
-        self._attachments(self._unfinished.pop(artifact_id))
 
     def _artifact(self, artifact: Artifact) -> None:
         self._add_text(artifact)

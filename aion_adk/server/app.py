@@ -34,7 +34,7 @@ class A2AApp(Starlette):
         card: AgentCard,
         routes: list[BaseRoute],
         middleware: list[Middleware],
-        open: Callable[[], Awaitable[None]],
+        open: Callable[[], Awaitable[None]] | None = None,
         begin_shutdown: Callable[[], None],
         closing: list[tuple[str, Close]],
         grpc: ServeGrpc | None = None,
@@ -51,7 +51,8 @@ class A2AApp(Starlette):
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncGenerator[None, None]:
         """Serves inside the block, gRPC too; then closes the app."""
-        await self._open()
+        if self._open:
+            await self._open()
         async with self._grpc() as self.grpc_port:
             try:
                 with fewer_collections(), on_stop_signal(self._begin_shutdown):
@@ -74,9 +75,9 @@ class A2AApp(Starlette):
         return [Route(prefix, _AtPrefix(self, prefix)), Mount(prefix, self)]
 
 
-def closing_of(root: BaseNode | None, *, stores: list[object]) -> list[tuple[str, Close]]:
+def closing_of(root: BaseNode, *, stores: list[object]) -> list[tuple[str, Close]]:
     """How to close what `Runner.close()` leaves open: agents with `aclose`, and the stores."""
-    nodes = {id(node): node for node, _ in nodes_of(root)} if root else {}
+    nodes = {id(node): node for node, _ in nodes_of(root)}
     closing = [(node.name, getattr(node, "aclose", None)) for node in nodes.values()]
     for store in stores:
         close = getattr(store, "aclose", None) or getattr(store, "close", None)
@@ -96,6 +97,5 @@ class _AtPrefix:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         root_path = f"{scope.get('root_path', '')}{self._prefix}"
-        await self._app(
-            {**scope, "root_path": root_path, "path": f"{scope['path']}/"}, receive, send
-        )
+        scope = {**scope, "root_path": root_path, "path": f"{scope['path']}/"}
+        await self._app(scope, receive, send)

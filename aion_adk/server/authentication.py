@@ -9,7 +9,7 @@ from a2a.types import HTTPAuthSecurityScheme, SecurityScheme
 from a2a.utils.constants import AGENT_CARD_WELL_KNOWN_PATH
 from starlette.authentication import AuthCredentials, SimpleUser
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 logger = logging.getLogger(__name__)
@@ -21,6 +21,7 @@ BEARER = {
     "bearer": SecurityScheme(http_auth_security_scheme=HTTPAuthSecurityScheme(scheme="Bearer"))
 }
 UNAUTHENTICATED = "The call has no valid credentials."
+_REFUSAL = {"error": {"code": 401, "status": "UNAUTHENTICATED", "message": UNAUTHENTICATED}}
 
 
 async def caller_name(authenticate: Authenticate, headers: Mapping[str, str]) -> str | None:
@@ -43,12 +44,14 @@ class Authentication:
         self,
         app: ASGIApp,
         authenticate: Authenticate,
-        refusals: Mapping[str, Mapping[str, Any]] | None = None,
+        refusals: Mapping[str, Mapping[str, Any]],
     ) -> None:
         self._app = app
         self._authenticate = authenticate
+        challenge = {"WWW-Authenticate": "Bearer"}
         self._refusals = {
-            path: _refusal_with(body) for path, body in (refusals or dict[str, Any]()).items()
+            start: JSONResponse(body, status_code=401, headers=challenge)
+            for start, body in {**refusals, "": _REFUSAL}.items()
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,13 +65,4 @@ class Authentication:
         else:
             path = scope["path"].removeprefix(scope.get("root_path", ""))
             refusals = (self._refusals[start] for start in self._refusals if path.startswith(start))
-            await next(refusals, _refusal)(scope, receive, send)
-
-
-def _refusal_with(body: Mapping[str, Any]) -> Response:
-    return JSONResponse(body, status_code=401, headers={"WWW-Authenticate": "Bearer"})
-
-
-_refusal = _refusal_with(
-    {"error": {"code": 401, "status": "UNAUTHENTICATED", "message": UNAUTHENTICATED}}
-)
+            await next(refusals)(scope, receive, send)

@@ -1,21 +1,18 @@
 """Builds the server of an agent."""
 
 import functools
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
 import uvicorn
-from a2a.server.cluster import VersionedTaskStore
 from a2a.server.request_handlers.request_handler import RequestHandler
 from a2a.server.routes import create_jsonrpc_routes, create_rest_routes
-from a2a.server.tasks import PushNotificationConfigStore, TaskStore
+from a2a.server.routes.common import DefaultServerCallContextBuilder
 from a2a.types import AgentCard
 from google.adk.apps import App
 from google.adk.artifacts import InMemoryArtifactService
 from google.adk.memory import InMemoryMemoryService
 from google.adk.runners import Runner
-from google.adk.sessions import BaseSessionService, InMemorySessionService
+from google.adk.sessions import InMemorySessionService
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import BaseRoute, Route
@@ -31,7 +28,7 @@ from aion_adk.front_ends.sse import unauthenticated
 from aion_adk.server.app import A2AApp, ServeGrpc, closing_of
 from aion_adk.server.authentication import UNAUTHENTICATED, Authentication
 from aion_adk.server.card_routes import (
-    HttpCallContexts,
+    AddressedCallContexts,
     card_of,
     card_routes,
     extended_card_for,
@@ -43,6 +40,9 @@ from aion_adk.storage.memory import MemoryTaskStore
 from aion_adk.tasks.guarded_handler import GuardedHandler
 from aion_adk.tasks.handler import BridgeRequestHandler
 from aion_adk.tasks.push import MemoryPushConfigs, PushDelivery
+
+if TYPE_CHECKING:
+    from aion_adk.storage.database import Database
 
 
 def to_a2a(agent: Servable, **options: Unpack[OptionKeywords]) -> A2AApp:
@@ -74,25 +74,28 @@ def serve(
 def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
     if not isinstance(agent, Servable):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
         raise TypeError(f"expected an agent, a workflow, an App or a Runner, got {agent!r}")
-    name = app_name_of(agent)
-    services = services_for(options, app_name=name)
-    runner = runner_for(agent, options, sessions=services.sessions)
+    name, url = app_name_of(agent), options.database_url
+    database = None if url is None else database_at(url, app_name=name)
+    tasks = options.task_store or (database.tasks if database else MemoryTaskStore())
+    runner = runner_for(agent, options, database)
     card = card_of(agent, options)
     handler = BridgeRequestHandler(
         ADKAgentExecutor(runner, **options.run_keywords),
-        services.tasks,
+        tasks,
         card,
-        push=services.push,
-        extended_agent_card=card if options.extended_card else None,
+        push=push_for(options, database),
+        extended_agent_card=card if callable(options.extended_card) else options.extended_card,
         extended_card_modifier=extended_card_for(options),
         final_task=options.final_task,
-        durable=services.durable,
+        # The server's own database outlives it, and no other process runs tasks on it.
+        durable=database is not None and options.task_store is None,
         shutdown_grace=options.shutdown_grace,
     )
     guarded = GuardedHandler(handler, extensions=card.capabilities.extensions)
     jsonrpc, *rest = a2a_routes(guarded, options)
     # Clients of other protocols cannot activate extensions, so none is required of them.
-    calls = FrontEndCalls(GuardedHandler(handler, extensions=()), HttpCallContexts(options))
+    unguarded = GuardedHandler(handler, extensions=())
+    calls = FrontEndCalls(unguarded, DefaultServerCallContextBuilder())
     return A2AApp(
         card=card,
         routes=[
@@ -103,29 +106,14 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
         ],
         middleware=middleware_for(card, options),
         grpc=grpc_for(guarded, card, options),
-        open=services.open,
+        open=database.open if database else None,
         begin_shutdown=handler.begin_shutdown,
         closing=[
             ("the request handler", handler.aclose),
             ("the runner", runner.close),
-            *closing_of(runner.agent, stores=[services.tasks, runner.session_service]),
-            ("the database", services.aclose),
+            *closing_of(runner.agent, stores=[tasks, runner.session_service]),
+            *([("the database", database.aclose)] if database else []),
         ],
-    )
-
-
-def runner_for(
-    agent: Servable, options: ServerOptions, *, sessions: BaseSessionService | None = None
-) -> Runner:
-    """The given runner, or one with the services of the options."""
-    if isinstance(agent, Runner):
-        return agent
-    app = agent if isinstance(agent, App) else App(name=agent.name, root_agent=agent)
-    return Runner(
-        app=app,
-        session_service=sessions or options.session_service or InMemorySessionService(),
-        artifact_service=options.artifact_service or InMemoryArtifactService(),
-        memory_service=options.memory_service or InMemoryMemoryService(),
     )
 
 
@@ -133,23 +121,55 @@ def app_name_of(agent: Servable) -> str:
     return agent.app_name if isinstance(agent, Runner) else agent.name
 
 
+def database_at(url: str, *, app_name: str) -> "Database":
+    scheme = url.split(":", 1)[0]
+    extra = "sqlite" if scheme.startswith("sqlite") else "postgresql"
+    try:
+        from aion_adk.storage.database import Database
+
+        return Database(url, app_name=app_name)
+    except ImportError as error:
+        raise LoadError(f"database_url {scheme}: install aion-adk[{extra}]") from error
+
+
+def runner_for(
+    agent: Servable, options: ServerOptions, database: "Database | None" = None
+) -> Runner:
+    """The given runner, or one with the services of the options."""
+    if isinstance(agent, Runner):
+        return agent
+    app = agent if isinstance(agent, App) else App(name=agent.name, root_agent=agent)
+    sessions = database.sessions if database else InMemorySessionService()
+    return Runner(
+        app=app,
+        session_service=options.session_service or sessions,
+        artifact_service=options.artifact_service or InMemoryArtifactService(),
+        memory_service=options.memory_service or InMemoryMemoryService(),
+    )
+
+
+def push_for(options: ServerOptions, database: "Database | None") -> PushDelivery | None:
+    if not options.push_notifications:
+        return None
+    configs = database.push_configs if database else MemoryPushConfigs()
+    return PushDelivery(configs, private_urls=options.push_private_urls)
+
+
 def a2a_routes(handler: GuardedHandler, options: ServerOptions) -> list[BaseRoute]:
     """The route of JSON-RPC, then those of REST, which take every path."""
-    contexts = HttpCallContexts(options)
+    # Only an extended card that is made for a call may need the address.
+    addressed = callable(options.extended_card)
+    contexts = AddressedCallContexts(options) if addressed else DefaultServerCallContextBuilder()
     # Streams end with their runs; cut off earlier, they would end without a terminal event.
     grace = options.seconds_to_stop
     (jsonrpc,) = create_jsonrpc_routes(
-        handler,
-        "/",
-        context_builder=contexts,
-        enable_v0_3_compat=True,
-        shutdown_grace_period=grace,
+        handler, "/", context_builder=contexts, enable_v0_3_compat=True, shutdown_grace_period=grace
     )
     rest = create_rest_routes(
         handler, context_builder=contexts, enable_v0_3_compat=True, shutdown_grace_period=grace
     )
-    answer = JsonRpc(handler, contexts, others=jsonrpc.endpoint).answer
-    return [Route("/", answer, methods=["POST"]), *rest]
+    own = JsonRpc(handler, DefaultServerCallContextBuilder(), others=jsonrpc.endpoint)
+    return [Route("/", own.answer, methods=["POST"]), *rest]
 
 
 def front_end_routes(
@@ -168,18 +188,19 @@ def front_end_routes(
 
 
 def middleware_for(card: AgentCard, options: ServerOptions) -> list[Middleware]:
-    cors = Middleware(
-        CORSMiddleware,
-        allow_origins=list(options.cors_origins),
-        allow_methods=["*"],
-        allow_headers=["*"],
-        expose_headers=[CONTEXT_HEADER, TASK_HEADER],
-    )
     middleware = [
-        *([cors] if options.cors_origins else []),
         Middleware(ExtensionHeaders, declared=card.capabilities.extensions),
         Middleware(Heartbeats, seconds=options.heartbeat),
     ]
+    if options.cors_origins:
+        cors = Middleware(
+            CORSMiddleware,
+            allow_origins=list(options.cors_origins),
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=[CONTEXT_HEADER, TASK_HEADER],
+        )
+        middleware = [cors, *middleware]
     if authenticate := options.authenticate:
         refusals = {"/v1/": unauthenticated(UNAUTHENTICATED)} if options.openai else {}
         middleware.append(Middleware(Authentication, authenticate=authenticate, refusals=refusals))
@@ -193,70 +214,5 @@ def grpc_for(handler: RequestHandler, card: AgentCard, options: ServerOptions) -
         from aion_adk.server.grpc_server import grpc_serving
     except ImportError as error:
         raise LoadError("grpc_port needs gRPC: install aion-adk[grpc]") from error
-    return functools.partial(
-        grpc_serving,
-        handler,
-        address=host_and_port(options.grpc_host, options.grpc_port),
-        extensions=card.capabilities.extensions,
-        authenticate=options.authenticate,
-        max_request_bytes=options.max_request_bytes,
-    )
-
-
-if TYPE_CHECKING:
-    from aion_adk.storage.database import Database
-
-
-@dataclass(frozen=True, kw_only=True)
-class Services:
-    """`durable` if tasks are kept in the server's own database, which outlives it."""
-
-    tasks: TaskStore | VersionedTaskStore
-    sessions: BaseSessionService
-    push: PushDelivery | None
-    durable: bool
-    open: Callable[[], Awaitable[None]]
-    aclose: Callable[[], Awaitable[None]]
-
-
-def services_for(options: ServerOptions, *, app_name: str) -> Services:
-    """The services that are given; the others in the database if there is one, else in memory."""
-    if options.database_url is None:
-        return Services(
-            tasks=options.task_store or MemoryTaskStore(),
-            sessions=options.session_service or InMemorySessionService(),
-            push=push_for(options, MemoryPushConfigs()),
-            durable=False,
-            open=_nothing,
-            aclose=_nothing,
-        )
-    database = database_at(options.database_url, app_name=app_name)
-    return Services(
-        tasks=options.task_store or database.tasks,
-        sessions=options.session_service or database.sessions,
-        push=push_for(options, database.push_configs),
-        durable=options.task_store is None,
-        open=database.open,
-        aclose=database.aclose,
-    )
-
-
-def push_for(options: ServerOptions, configs: PushNotificationConfigStore) -> PushDelivery | None:
-    if not options.push_notifications:
-        return None
-    return PushDelivery(configs, private_urls=options.push_private_urls)
-
-
-def database_at(url: str, *, app_name: str) -> "Database":
-    scheme = url.split(":", 1)[0]
-    extra = "sqlite" if scheme.startswith("sqlite") else "postgresql"
-    try:
-        from aion_adk.storage.database import Database
-
-        return Database(url, app_name=app_name)
-    except ImportError as error:
-        raise LoadError(f"database_url {scheme}: install aion-adk[{extra}]") from error
-
-
-async def _nothing() -> None:
-    pass
+    address = host_and_port(options.grpc_host, options.grpc_port)
+    return functools.partial(grpc_serving, handler, card, options, address=address)

@@ -2,7 +2,7 @@
 
 import inspect
 import ipaddress
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
 from functools import lru_cache
 from urllib.parse import urlsplit, urlunsplit
@@ -24,12 +24,12 @@ from aion_adk.server.options import ServerOptions
 _LOOPBACK = {4: "127.0.0.1", 6: "[::1]"}
 
 
-def base_url_of(request: Request, *, trust_proxy_headers: bool = False) -> str:
+def base_url_of(request: Request, options: ServerOptions) -> str:
     """Scheme, host and mount prefix of a request, without a slash at the end."""
     scheme, host = request.url.scheme, request.url.netloc
     # Not `base_url`: that is the outermost app's, without the prefixes of the mounts in it.
     prefix = request.scope.get("root_path", "")
-    if trust_proxy_headers:
+    if options.trust_proxy_headers:
         scheme = _first(request, "x-forwarded-proto") or scheme
         host = _first(request, "x-forwarded-host") or host
         prefix = f"{_first(request, 'x-forwarded-prefix').rstrip('/')}/{prefix.lstrip('/')}"
@@ -77,21 +77,19 @@ def _first(request: Request, header: str) -> str:
 
 _LOCAL_URL = "http://127.0.0.1:8000"
 _CARDS_KEPT = 64
+_CACHE_CONTROL = "public, max-age=60"
 _BASE_URL = "base_url"
 
 
-class HttpCallContexts(DefaultServerCallContextBuilder):
-    """Adds the address that the client used, if an extended card may need it."""
+class AddressedCallContexts(DefaultServerCallContextBuilder):
+    """Adds the address that the client used."""
 
     def __init__(self, options: ServerOptions) -> None:
-        self._trust_proxy_headers = options.trust_proxy_headers
-        self._needs_address = callable(options.extended_card)
+        self._options = options
 
     def build(self, request: Request) -> ServerCallContext:
         call = super().build(request)
-        if self._needs_address:
-            trusting = self._trust_proxy_headers
-            call.state[_BASE_URL] = base_url_of(request, trust_proxy_headers=trusting)
+        call.state[_BASE_URL] = base_url_of(request, self._options)
         return call
 
 
@@ -133,19 +131,19 @@ def interfaces_at(url: str, options: ServerOptions) -> list[AgentInterface]:
     return interfaces
 
 
-def card_routes(card: AgentCard, options: ServerOptions) -> list[BaseRoute]:
+def card_routes(card: AgentCard, options: ServerOptions) -> Sequence[BaseRoute]:
     """The card, with the interfaces at the address that the client used if none is fixed."""
-    fixed = _address_is_fixed(options)
+    if _address_is_fixed(options):
+        return create_agent_card_routes(card, cache_control=_CACHE_CONTROL)
 
     @lru_cache(maxsize=_CARDS_KEPT)
     def endpoint_at(url: str) -> Callable[[Request], Awaitable[Response]]:
-        served = card if fixed else card_at(url, card, options)
-        (route,) = create_agent_card_routes(served, cache_control="public, max-age=60")
+        served = card_at(url, card, options)
+        (route,) = create_agent_card_routes(served, cache_control=_CACHE_CONTROL)
         return route.endpoint
 
     async def agent_card(request: Request) -> Response:
-        url = base_url_of(request, trust_proxy_headers=options.trust_proxy_headers)
-        return await endpoint_at("" if fixed else url)(request)
+        return await endpoint_at(base_url_of(request, options))(request)
 
     return [Route(AGENT_CARD_WELL_KNOWN_PATH, agent_card, methods=["GET"])]
 
@@ -164,13 +162,12 @@ def extended_card_for(
     """Answers a call for the extended card, at the address that the client used."""
 
     async def extended_card(card: AgentCard, call: ServerCallContext) -> AgentCard:
-        extended = options.extended_card
-        if extended is None or isinstance(extended, AgentCard):
-            return extended or card
+        if not callable(options.extended_card):
+            return card
         url = call.state.get(_BASE_URL)
         if url and not _address_is_fixed(options):
             card = card_at(url, card, options)
-        answer = extended(card, call)
+        answer = options.extended_card(card, call)
         return await answer if inspect.isawaitable(answer) else answer
 
     return extended_card

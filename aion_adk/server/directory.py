@@ -51,14 +51,13 @@ class Directory(Starlette):
         super().__init__(routes=routes, lifespan=lambda _: self._running())
         self.router.redirect_slashes = False
         self.listings = listings
-        self._options = options
+        self.options = options
 
     async def _index(self, request: Request) -> Response:
-        if self._options.public_url:
-            base_url = public_base_url(self._options.public_url)
+        if self.options.public_url:
+            base_url = public_base_url(self.options.public_url)
         else:
-            trusted = self._options.trust_proxy_headers
-            base_url = base_url_of(request, trust_proxy_headers=trusted)
+            base_url = base_url_of(request, self.options)
         if _prefers_json(request.headers.get("accept", "")):
             return JSONResponse(listing_json(self.listings, base_url), headers=_SECURITY)
         return HTMLResponse(listing_page(self.listings, base_url), headers=_SECURITY)

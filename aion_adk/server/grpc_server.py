@@ -1,6 +1,6 @@
 """Serves gRPC on a port of its own, with the same handler as HTTP."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -15,13 +15,14 @@ from a2a.server.request_handlers import GrpcHandler
 from a2a.server.request_handlers.grpc_handler import DefaultGrpcServerCallContextBuilder
 from a2a.server.request_handlers.request_handler import RequestHandler
 from a2a.server.routes.common import StarletteUser
-from a2a.types import AgentExtension, a2a_pb2_grpc
+from a2a.types import AgentCard, a2a_pb2_grpc
 from a2a.utils.constants import VERSION_HEADER
 from a2a.utils.errors import VersionNotSupportedError
 from starlette.authentication import SimpleUser
 
-from aion_adk.server.authentication import UNAUTHENTICATED, Authenticate, caller_name
+from aion_adk.server.authentication import UNAUTHENTICATED, caller_name
 from aion_adk.server.middleware import answer_headers
+from aion_adk.server.options import ServerOptions
 
 _caller: ContextVar[str | None] = ContextVar("grpc_caller", default=None)
 
@@ -67,11 +68,9 @@ def headers_of(metadata: Any) -> dict[str, str]:
 class CallInterceptor(grpc.aio.ServerInterceptor):
     """Authenticates the caller, and names the active extensions in the initial metadata."""
 
-    def __init__(
-        self, *, extensions: Sequence[AgentExtension], authenticate: Authenticate | None
-    ) -> None:
-        self._extensions = extensions
-        self._authenticate = authenticate
+    def __init__(self, card: AgentCard, options: ServerOptions) -> None:
+        self._extensions = card.capabilities.extensions
+        self._authenticate = options.authenticate
 
     async def intercept_service(
         self,
@@ -112,22 +111,12 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
 
 @asynccontextmanager
 async def grpc_serving(
-    handler: RequestHandler,
-    *,
-    address: str,
-    extensions: Sequence[AgentExtension] = (),
-    authenticate: Authenticate | None = None,
-    max_request_bytes: int,
-    grace: float = 0,
+    handler: RequestHandler, card: AgentCard, options: ServerOptions, *, address: str
 ) -> AsyncGenerator[int, None]:
-    """Serves A2A 1.0 and 0.3 on `address` (host:port); yields the port.
-
-    At the end running calls get `grace` seconds.
-    """
-    interceptor = CallInterceptor(extensions=extensions, authenticate=authenticate)
+    """Serves A2A 1.0 and 0.3 on `address` (host:port); yields the port."""
     server = grpc.aio.server(
-        interceptors=[interceptor],
-        options=[*_OPTIONS, ("grpc.max_receive_message_length", max_request_bytes)],
+        interceptors=[CallInterceptor(card, options)],
+        options=[*_OPTIONS, ("grpc.max_receive_message_length", options.max_request_bytes)],
     )
     current = GrpcHandler(handler, GrpcCallContexts(major="1"))
     a2a_pb2_grpc.add_A2AServiceServicer_to_server(current, server)  # pyright: ignore[reportUnknownMemberType]  # generated
@@ -138,4 +127,4 @@ async def grpc_serving(
     try:
         yield port
     finally:
-        await server.stop(grace)
+        await server.stop(0)

@@ -100,15 +100,11 @@ class _Stream:
             return
         elif not message.get("more_body"):
             self.stop()
-        if self._sends_events:
-            await self._pass_on(message)
-        else:
-            await self._send(message)
+        await self._pass_on(message)
 
     def stop(self) -> None:
         if self._timer:
             self._timer.cancel()
-            self._timer = None
 
     async def _pass_on(self, message: Message) -> None:
         self._sending += 1
@@ -156,11 +152,8 @@ class RequestLimit:
                 raise HTTPException(status_code=413)
             return message
 
-        length = Headers(scope=scope).get("content-length")
-        if length is None:
-            await self._app(scope, counted, send)
-        elif length.isdecimal() and int(length) > self._max_bytes:
+        length = Headers(scope=scope).get("content-length", "")
+        if length.isdecimal() and int(length) > self._max_bytes:
             await self._refusal(scope, receive, send)
         else:
-            # The server reads no further than the length.
-            await self._app(scope, receive, send)
+            await self._app(scope, counted, send)

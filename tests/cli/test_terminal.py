@@ -31,6 +31,20 @@ def test_a_text_that_ends_while_it_is_held_back_is_printed_whole(
     assert capsys.readouterr().out == "a\nb\nc\n"
 
 
+def test_a_text_that_comes_again_while_it_is_held_back_is_printed_whole(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    texts = StreamedTexts(View())
+    texts.add("a", "a")
+    for text in ("b1 ", "b2"):
+        texts.end("b")
+        texts.add("b", text)
+        texts.end("b")
+    texts.end_all()
+    assert capsys.readouterr().out == "a\nb1 b2\n"
+    assert texts.contain("b2")
+
+
 def test_a_heading_comes_once_before_the_text(capsys: pytest.CaptureFixture[str]) -> None:
     texts = StreamedTexts(View())
     texts.add("a", "1", heading="notes:")

@@ -42,6 +42,12 @@ WRONG: list[tuple[str, object, type[Exception], str]] = [
     ("max_request_bytes", 1.5, TypeError, "must be an integer above 0, got 1.5"),
     ("grpc_port", 70000, ValueError, "of at least 0 and of at most 65535 or None, got 70000"),
     ("public_url", 1, TypeError, "must be a string or None, got 1"),
+    (
+        "security_schemes",
+        {"key": "secret"},
+        TypeError,
+        "must be a mapping to SecurityScheme or None, got {'key': 'secret'}",
+    ),
 ]
 
 
