@@ -36,7 +36,12 @@ def check_agents(path: str, *, message: str | None) -> int:
         click.secho(name, bold=True)
         _print_result(True, "loads")
         own = found.options.get(name, ServerOptions())
-        app = app_of(agent, ServerOptions(public_url=_URL).over(own))
+        try:
+            app = app_of(agent, ServerOptions(public_url=_URL).over(own))
+        except (ValueError, LoadError) as error:
+            _print_result(False, str(error))
+            good = False
+            continue
         count = len(app.card.skills)
         _print_result(True, f"has a card with {count} {'skill' if count == 1 else 'skills'}")
         if message is not None:

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from a2a.server.context import ServerCallContext
 from a2a.server.events import Event
-from a2a.server.routes.common import ServerCallContextBuilder
+from a2a.server.routes.common import DefaultServerCallContextBuilder
 from a2a.types import (
     CancelTaskRequest,
     GetTaskRequest,
@@ -41,9 +41,9 @@ _HEADER_VALUE = re.compile("[!-~]+")
 class FrontEndCalls:
     """Starts, resumes and reads tasks through the handler that serves A2A."""
 
-    def __init__(self, handler: GuardedHandler, contexts: ServerCallContextBuilder) -> None:
+    def __init__(self, handler: GuardedHandler) -> None:
         self._handler = handler
-        self._contexts = contexts
+        self._contexts = DefaultServerCallContextBuilder()
         self._canceling: set[asyncio.Task[None]] = set()
 
     def context_for(

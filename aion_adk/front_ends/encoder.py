@@ -10,7 +10,7 @@ from a2a.server.events import Event
 from a2a.types import Part
 from a2a.utils.errors import A2AError
 
-from aion_adk.errors import log_failure
+from aion_adk.errors import internal_error_text
 from aion_adk.front_ends.narration import Narration
 from aion_adk.front_ends.turn_events import TurnEvent
 from aion_adk.protocol.json_codec import frame
@@ -72,7 +72,7 @@ def text_for_caller(error: Exception) -> str:
     """The text of an error that is meant for callers; for any other the id of its log entry."""
     if isinstance(error, A2AError):
         return str(error)
-    return f"Internal error. Error id: {log_failure(logger, 'request failed', error)}"
+    return internal_error_text(logger, "request failed", error)
 
 
 def openai_error(

@@ -13,7 +13,7 @@ from a2a.server.context import ServerCallContext
 from a2a.server.events import Event
 from a2a.server.jsonrpc_models import JSONParseError, JSONRPCError
 from a2a.server.request_handlers.response_helpers import build_error_response
-from a2a.server.routes.common import ServerCallContextBuilder
+from a2a.server.routes.common import DefaultServerCallContextBuilder
 from a2a.types import SendMessageRequest, SubscribeToTaskRequest
 from a2a.utils.constants import PROTOCOL_VERSION_1_0, VERSION_HEADER
 from a2a.utils.errors import A2AError
@@ -66,14 +66,10 @@ class JsonRpc:
     """The endpoint of one agent; `others` answers every call that is not answered here."""
 
     def __init__(
-        self,
-        handler: GuardedHandler,
-        contexts: ServerCallContextBuilder,
-        *,
-        others: Callable[[Request], Awaitable[Response]],
+        self, handler: GuardedHandler, *, others: Callable[[Request], Awaitable[Response]]
     ) -> None:
         self._handler = handler
-        self._contexts = contexts
+        self._contexts = DefaultServerCallContextBuilder()
         self._others = others
 
     async def answer(self, request: Request) -> Response:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Unpack
 import uvicorn
 from a2a.server.request_handlers.request_handler import RequestHandler
 from a2a.server.routes import create_jsonrpc_routes, create_rest_routes
-from a2a.server.routes.common import DefaultServerCallContextBuilder
 from a2a.types import AgentCard
 from google.adk.apps import App
 from google.adk.artifacts import InMemoryArtifactService
@@ -95,7 +94,7 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
     jsonrpc, *rest = a2a_routes(guarded, options)
     # Clients of other protocols cannot activate extensions, so none is required of them.
     unguarded = GuardedHandler(handler, extensions=())
-    calls = FrontEndCalls(unguarded, DefaultServerCallContextBuilder())
+    calls = FrontEndCalls(unguarded)
     return A2AApp(
         card=card,
         routes=[
@@ -158,8 +157,7 @@ def push_for(options: ServerOptions, database: "Database | None") -> PushDeliver
 def a2a_routes(handler: GuardedHandler, options: ServerOptions) -> list[BaseRoute]:
     """The route of JSON-RPC, then those of REST, which take every path."""
     # Only an extended card that is made for a call may need the address.
-    addressed = callable(options.extended_card)
-    contexts = AddressedCallContexts(options) if addressed else DefaultServerCallContextBuilder()
+    contexts = AddressedCallContexts(options) if callable(options.extended_card) else None
     # Streams end with their runs; cut off earlier, they would end without a terminal event.
     grace = options.seconds_to_stop
     (jsonrpc,) = create_jsonrpc_routes(
@@ -168,7 +166,7 @@ def a2a_routes(handler: GuardedHandler, options: ServerOptions) -> list[BaseRout
     rest = create_rest_routes(
         handler, context_builder=contexts, enable_v0_3_compat=True, shutdown_grace_period=grace
     )
-    own = JsonRpc(handler, DefaultServerCallContextBuilder(), others=jsonrpc.endpoint)
+    own = JsonRpc(handler, others=jsonrpc.endpoint)
     return [Route("/", own.answer, methods=["POST"]), *rest]
 
 

@@ -54,6 +54,16 @@ def test_an_agent_that_does_not_load_is_found(tmp_path: Path) -> None:
     assert "No module named 'no_such_module_at_all'" in result.stderr
 
 
+def test_an_agent_that_cannot_be_served_is_found_and_the_others_are_checked(tmp_path: Path) -> None:
+    options = 'import aion_adk\na2a_options = aion_adk.ServerOptions(database_url="nosuch://db")'
+    write(tmp_path, "check_unservable", f"{AGENT}\n{options}")
+    write(tmp_path, "check_well", AGENT)
+    result = CliRunner().invoke(main, ["check", str(tmp_path), "--no-turn"])
+    assert result.exit_code == 1
+    assert "  ✗ database_url: expected sqlite" in result.stderr
+    assert "check_well\n  ✓ loads\n  ✓ has a card" in result.stdout
+
+
 def test_the_card_of_an_agent_is_printed_as_it_is_served(tmp_path: Path) -> None:
     folder = write(tmp_path, "card_one", SPEAKING)
     result = CliRunner().invoke(main, ["card", str(folder), "--public-url", "https://a.example"])
