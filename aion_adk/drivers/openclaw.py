@@ -8,7 +8,7 @@ import os
 import signal
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Unpack, cast
+from typing import Any, Unpack, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from a2a.types import Part
@@ -53,8 +53,6 @@ class OpenClawAgent(Driver):
     `agent exec`. `arguments` are added to either. Runs that share a `state_dir` wait for each
     other. Each run is a process group, which is ended when the run is cancelled or times out.
     """
-
-    references: ClassVar[frozenset[str]] = frozenset()
 
     command: tuple[str, ...] = Field(default=("openclaw",), min_length=1)
     remembers: bool = True
