@@ -16,13 +16,14 @@ from typing_extensions import override
 
 from aion_adk.drivers.answer import DriverAnswer, agent_event
 from aion_adk.drivers.driver import DriverItem
-from aion_adk.drivers.inputs import InputOptions, MappedInputDriver, conversation_id, is_streaming
-from aion_adk.drivers.langchain_messages import (
-    human_message,
-    messages_before_turn,
-    parts_of,
-    text_of_parts,
+from aion_adk.drivers.inputs import (
+    InputOptions,
+    MappedInputDriver,
+    conversation_id,
+    is_streaming,
+    texts_in,
 )
+from aion_adk.drivers.langchain_messages import messages_before_turn, parts_of, request_messages
 from aion_adk.protocol.from_genai import MESSAGE_ID
 
 _MESSAGE = "HumanMessage"
@@ -124,8 +125,7 @@ class LangChainAgent(MappedInputDriver):
         """The conversation before this turn, and the request if it is not passed separately."""
         has_history = isinstance(self.runnable, RunnableWithMessageHistory)
         earlier = [] if has_history else messages_before_turn(ctx)
-        request = human_message(ctx) if with_request else None
-        return [*earlier, *([request] if request else [])]
+        return earlier + (request_messages(ctx) if with_request else [])
 
     def _answer_in(self, output: Any) -> Any:
         if self.output_key is None or not isinstance(output, Mapping):
@@ -144,5 +144,5 @@ class _ExpectedInput(BaseModel):
 
 def _text_of(chunk: Any) -> str:
     if isinstance(chunk, AIMessage):
-        return text_of_parts(parts_of(chunk))
+        return "".join(texts_in(parts_of(chunk)))
     return chunk if isinstance(chunk, str) else ""

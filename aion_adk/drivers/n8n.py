@@ -15,15 +15,11 @@ from typing_extensions import override
 
 from aion_adk.drivers.answer import DriverAnswer
 from aion_adk.drivers.driver import DriverItem
-from aion_adk.drivers.inputs import (
-    InputOptions,
-    MappedInputDriver,
-    conversation_id,
-    user_content,
-)
+from aion_adk.drivers.inputs import InputOptions, MappedInputDriver, conversation_id, user_parts
 from aion_adk.errors import TaskFailed
 from aion_adk.protocol.from_genai import data_part
 from aion_adk.protocol.structs import json_object
+from aion_adk.protocol.to_genai import DEFAULT_MIME_TYPE
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +78,7 @@ class N8nAgent(MappedInputDriver):
     async def _answer(self, ctx: InvocationContext) -> AsyncGenerator[DriverItem, None]:
         payload = await self._payload(ctx)
         answer = DriverAnswer(ctx)
-        response = await self._post(payload, _files_of(user_content(ctx)))
+        response = await self._post(payload, _files_in(user_parts(ctx)))
         try:
             body: list[str] = []
             async with aclosing(_lines(response)) as lines:
@@ -124,12 +120,10 @@ class N8nAgent(MappedInputDriver):
         if not isinstance(given, Mapping):
             raise TypeError(f"input_mapper must return an object, got {type(given).__name__}")
         payload = {**cast(Mapping[str, Any], given), "sessionId": conversation_id(ctx)}
-        content = user_content(ctx)
-        linked = [part.file_data for part in (content.parts or [])] if content else []
         urls = [
             {"url": file.file_uri, "mimeType": file.mime_type, "name": file.display_name}
-            for file in linked
-            if file
+            for part in user_parts(ctx)
+            if (file := part.file_data)
         ]
         return {**payload, **({"files": urls} if urls else {}), **self.payload_template}
 
@@ -173,12 +167,12 @@ class N8nAgent(MappedInputDriver):
 _Files = list[tuple[str, tuple[str, bytes, str]]]
 
 
-def _files_of(content: types.Content | None) -> _Files:
-    blobs = [part.inline_data for part in (content.parts or [])] if content else []
+def _files_in(parts: list[types.Part]) -> _Files:
+    blobs = [blob for part in parts if (blob := part.inline_data)]
     files: _Files = []
-    for index, blob in enumerate(blob for blob in blobs if blob):
+    for index, blob in enumerate(blobs):
         if blob.data:
-            name, mime_type = f"file{index}", blob.mime_type or "application/octet-stream"
+            name, mime_type = f"file{index}", blob.mime_type or DEFAULT_MIME_TYPE
             files.append((name, (blob.display_name or name, blob.data, mime_type)))
     return files
 

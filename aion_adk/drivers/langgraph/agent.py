@@ -17,7 +17,7 @@ from typing_extensions import override
 from aion_adk.context.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.drivers.driver import DriverItem
 from aion_adk.drivers.inputs import InputOptions, MappedInputDriver, conversation_id, inbox_or_none
-from aion_adk.drivers.langchain_messages import human_message, messages_before_turn
+from aion_adk.drivers.langchain_messages import messages_before_turn, request_messages
 from aion_adk.drivers.langgraph.context import AgentIdentity, AionContext, GraphInbox, aion_context
 from aion_adk.drivers.langgraph.graph_run import GraphRun
 from aion_adk.drivers.langgraph.state import (
@@ -145,9 +145,8 @@ class LangGraphAgent(MappedInputDriver):
     def _plain_input(self, ctx: InvocationContext, text: str) -> Any:
         if self.input_key not in ("", MESSAGES) or not self._has_channel(MESSAGES):
             return {self.input_key or "input": text}
-        request = human_message(ctx)
         earlier = [] if self._has_checkpointer else messages_before_turn(ctx)
-        return {MESSAGES: [*earlier, *([request] if request else [])]}
+        return {MESSAGES: earlier + request_messages(ctx)}
 
     async def _add_to_messages(
         self, config: RunnableConfig, outbox: A2AOutbox, run: GraphRun

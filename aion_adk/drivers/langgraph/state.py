@@ -18,6 +18,7 @@ from pydantic_core import to_jsonable_python
 from aion_adk.context.outbox import OUTBOX_KEY, A2AOutbox, to_outbox
 from aion_adk.drivers.answer import agent_event
 from aion_adk.drivers.langchain_messages import parts_of
+from aion_adk.protocol.from_genai import genai_parts
 from aion_adk.protocol.stamp import new_id
 from aion_adk.protocol.structs import unwrapped
 
@@ -123,8 +124,7 @@ def pause_event(ctx: InvocationContext, interrupts: Sequence[Interrupt]) -> Even
 
 def answers_in(ctx: InvocationContext) -> dict[str, Any]:
     """Answers by the id of the interrupt they are for."""
-    content = ctx.user_content
-    responses = [part.function_response for part in (content.parts or [])] if content else []
+    responses = [part.function_response for part in genai_parts(ctx.user_content)]
     return {
         response.id.partition(":")[0]: unwrapped(response.response or {})
         for response in responses
