@@ -18,7 +18,7 @@ from aion_adk.context.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.drivers.driver import DriverItem
 from aion_adk.drivers.inputs import InputOptions, MappedInputDriver, conversation_id, inbox_or_none
 from aion_adk.drivers.langchain_messages import messages_before_turn, request_messages
-from aion_adk.drivers.langgraph.context import AgentIdentity, AionContext, GraphInbox, aion_context
+from aion_adk.drivers.langgraph.context import AionContext, GraphInbox, aion_context
 from aion_adk.drivers.langgraph.graph_run import GraphRun
 from aion_adk.drivers.langgraph.state import (
     BREAKPOINT,
@@ -175,9 +175,4 @@ class LangGraphAgent(MappedInputDriver):
         schema = self.graph.context_schema
         if not (isinstance(schema, type) and issubclass(schema, AionContext)):
             return None
-        identity = AgentIdentity(
-            name=self.name,
-            display_name=self.display_name or self.name,
-            description=self.description,
-        )
-        return aion_context(ctx, identity=identity)
+        return aion_context(ctx, agent=self)
