@@ -27,7 +27,6 @@ from aion_adk.drivers.langgraph.state import (
     EarlierState,
     agent_messages_in,
     answers_in,
-    earlier_state,
     outbox_in,
     pause_event,
 )
@@ -82,7 +81,7 @@ class LangGraphAgent(MappedInputDriver):
         configurable = {**self.config.get("configurable", {}), "thread_id": conversation_id(ctx)}
         config = cast(RunnableConfig, {**self.config, "configurable": configurable})
         snapshot = await self.graph.aget_state(config) if self._has_checkpointer else None
-        earlier = earlier_state(snapshot)
+        earlier = EarlierState(snapshot)
         run = GraphRun(ctx, known_messages=earlier.message_ids)
         stream: AsyncGenerator[Any, None] = self.graph.astream(
             await self._graph_input(ctx, earlier),
@@ -117,7 +116,7 @@ class LangGraphAgent(MappedInputDriver):
         answers = answers_in(ctx)
         if BREAKPOINT in answers and earlier.at_breakpoint:
             return None
-        resumed = {key: value for key, value in answers.items() if key in earlier.interrupts}
+        resumed = {key: value for key, value in answers.items() if key in earlier.interrupt_ids}
         if resumed:
             return Command(resume=resumed)
         if answers:
