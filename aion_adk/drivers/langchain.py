@@ -95,31 +95,28 @@ class LangChainAgent(MappedInputDriver):
     def _plain_input(self, ctx: InvocationContext, text: str) -> Any:
         if self.input_key:
             return {self.input_key: text}
-        expected = self._expected_input
-        if expected.is_text:
+        if self.runnable.InputType is str or isinstance(self.runnable, BaseLLM):
             return text
-        if expected.is_messages:
+        schema = self._input_schema
+        if "anyOf" in schema and _MESSAGE in schema.get("$defs", {}):
             return self._messages(ctx, with_request=True)
-        inputs: dict[str, Any] = {expected.text_key: text} if expected.text_key else {}
-        for key in expected.message_keys:
-            inputs[key] = self._messages(ctx, with_request=not expected.text_key)
+        properties: dict[str, Any] = schema.get("properties", {})
+        takes_messages = {key: _MESSAGE in str(kind) for key, kind in properties.items()}
+        # LangChain's name for an input that could be anything.
+        takes_messages.pop("root", None)
+        texts = [key for key, is_messages in takes_messages.items() if not is_messages]
+        text_key = next(iter(texts), "")
+        if not takes_messages or "input" in texts:
+            text_key = "input"
+        inputs: dict[str, Any] = {text_key: text} if text_key else {}
+        for key, is_messages in takes_messages.items():
+            if is_messages:
+                inputs[key] = self._messages(ctx, with_request=not text_key)
         return inputs
 
     @cached_property
-    def _expected_input(self) -> "_ExpectedInput":
-        if self.runnable.InputType is str or isinstance(self.runnable, BaseLLM):
-            return _ExpectedInput(is_text=True)
-        schema: dict[str, Any] = self.runnable.get_input_jsonschema()
-        if "anyOf" in schema and _MESSAGE in schema.get("$defs", {}):
-            return _ExpectedInput(is_messages=True)
-        properties: dict[str, Any] = schema.get("properties", {})
-        # LangChain's name for an input that could be anything.
-        properties.pop("root", None)
-        messages = tuple(key for key, value in properties.items() if _MESSAGE in str(value))
-        texts = [key for key in properties if key not in messages]
-        if not properties or "input" in texts:
-            return _ExpectedInput(message_keys=messages)
-        return _ExpectedInput(text_key=texts[0] if texts else "", message_keys=messages)
+    def _input_schema(self) -> dict[str, Any]:
+        return self.runnable.get_input_jsonschema()
 
     def _messages(self, ctx: InvocationContext, *, with_request: bool) -> list[BaseMessage]:
         """The conversation before this turn, and the request if it is not passed separately."""
@@ -131,15 +128,6 @@ class LangChainAgent(MappedInputDriver):
         if self.output_key is None or not isinstance(output, Mapping):
             return output
         return cast(Mapping[str, Any], output).get(self.output_key)
-
-
-class _ExpectedInput(BaseModel):
-    """What a Runnable takes: text, messages, or an object with these keys."""
-
-    is_text: bool = False
-    is_messages: bool = False
-    text_key: str = "input"
-    message_keys: tuple[str, ...] = ()
 
 
 def _text_of(chunk: Any) -> str:
