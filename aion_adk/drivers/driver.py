@@ -35,7 +35,7 @@ class _End:
 
 
 async def pumped(
-    items: AsyncGenerator[T, None], *, timeout: float | None, ahead: int = 64
+    items: AsyncGenerator[T, None], *, timeout: float | None, ahead: int
 ) -> AsyncGenerator[T, None]:
     """What `items` yields, at most `ahead` of the reader; with 0 it waits for each to be taken.
 

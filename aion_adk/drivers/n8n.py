@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, ClassVar, Unpack, cast
 
@@ -148,9 +148,8 @@ class N8nAgent(MappedInputDriver):
                 text = (await response.aread()).decode(errors="replace")
                 if last or not (self.idempotent and response.status_code in _WORTH_ANOTHER_TRY):
                     logger.error("%s: n8n answered %s: %s", self.name, response, text[:_LOGGED])
-                    reason = _REASONS.get(response.status_code)
                     status = f"The n8n workflow answered with status {response.status_code}."
-                    raise TaskFailed(reason or status)
+                    raise TaskFailed(_REASONS.get(response.status_code, status))
             await asyncio.sleep(self.backoff * 2**attempt)
         raise AssertionError("the last attempt returns or raises")
 
@@ -180,8 +179,7 @@ def _files_in(parts: list[types.Part]) -> _Files:
 async def _lines(response: httpx.Response) -> AsyncGenerator[str, None]:
     """Lines that end with a newline alone: text may hold other line separators."""
     rest = b""
-    chunks: AsyncIterator[bytes] = response.aiter_bytes()
-    async for chunk in chunks:
+    async for chunk in response.aiter_bytes():
         *whole, rest = (rest + chunk).split(b"\n")
         for line in whole:
             yield line.decode(errors="replace")
