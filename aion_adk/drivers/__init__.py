@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 from aion_adk.drivers.adapter import AdapterAgent
 from aion_adk.drivers.callable import CallableAgent
 from aion_adk.drivers.driver import Driver
-from aion_adk.drivers.registry import MissingExtra, driver_class, load_agent, register_driver
+from aion_adk.drivers.registry import (
+    BUILT_IN,
+    MissingExtra,
+    driver_class,
+    load_agent,
+    register_driver,
+)
 
 if TYPE_CHECKING:
     from aion_adk.drivers.crewai import CrewAIAgent
@@ -31,16 +37,10 @@ __all__ = [
     "register_driver",
 ]
 
-_LOADED_WHEN_NAMED = {
-    "CrewAIAgent": "crewai",
-    "LangChainAgent": "langchain",
-    "LangGraphAgent": "langgraph",
-    "N8nAgent": "n8n",
-    "OpenClawAgent": "openclaw",
-}
+_DRIVERS = {class_name: name for name, class_name in BUILT_IN.items()}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LOADED_WHEN_NAMED:
+    if name not in _DRIVERS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return driver_class(_LOADED_WHEN_NAMED[name])
+    return driver_class(_DRIVERS[name])

@@ -1,30 +1,20 @@
 """The answer of a framework as ADK events."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from a2a.types import Message, Part, Task
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event, EventActions
 from google.genai import types
 
+from aion_adk.context.emit import MessageContent
 from aion_adk.context.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.drivers.inputs import is_streaming
 from aion_adk.protocol.from_genai import agent_message, data_part, to_a2a_part
 from aion_adk.protocol.to_genai import to_genai_part
 
-Result = (
-    str
-    | Part
-    | types.Part
-    | types.Content
-    | Message
-    | Task
-    | A2AOutbox
-    | Mapping[str, Any]
-    | Iterable[object]
-    | None
-)
+Result = MessageContent | Task | A2AOutbox | Mapping[str, Any] | None
 """What user code may return: text, parts, a whole A2A reply, data, or nothing."""
 
 
@@ -85,7 +75,7 @@ class DriverAnswer:
             case str() | Part() | types.Part():
                 self._add_parts([result])
             case Mapping():
-                self._add_parts([data_part(dict(result))])
+                self._add_parts([data_part(dict(cast(Mapping[str, Any], result)))])
             case Iterable():
                 self._add_parts(result)
             case _:

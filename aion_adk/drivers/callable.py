@@ -46,20 +46,17 @@ async def events_of_call(
     """Calls `func` and answers with what it returns or yields."""
     answer = DriverAnswer(ctx)
     result = await result_of_call(func, *args)
+    if isinstance(result, Iterator) and not isinstance(result, AsyncIterator):
+        result = _in_thread(cast(Iterator[Any], result))
     if isinstance(result, AsyncIterator):
-        items = cast(AsyncIterator[Any], result)
-    elif isinstance(result, Iterator):
-        items = _in_thread(cast(Iterator[Any], result))
-    else:
-        items = None
-        answer.add(result)
-    if items is not None:
-        async for item in items:
+        async for item in cast(AsyncIterator[Any], result):
             if isinstance(item, str):
                 for event in answer.add_chunk(item):
                     yield event
             else:
                 answer.add(item)
+    else:
+        answer.add(result)
     for event in answer.final_events():
         yield event
 
@@ -89,15 +86,12 @@ async def _in_thread(items: Iterator[Any]) -> AsyncGenerator[Any, None]:
 
 def _takes_context(func: Callable[..., Any]) -> bool:
     try:
-        parameters = list(inspect.signature(func).parameters.values())
+        parameters = inspect.signature(func).parameters.values()
     except ValueError:
         return False
-    positional = [
-        parameter
-        for parameter in parameters
-        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-    ]
-    if len(positional) < 2:
-        return False
-    second = positional[1]
-    return second.default is second.empty or second.name in ("ctx", "context")
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    match [parameter for parameter in parameters if parameter.kind in by_place]:
+        case [_, second, *_]:
+            return second.default is second.empty or second.name in ("ctx", "context")
+        case _:
+            return False

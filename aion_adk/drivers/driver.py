@@ -5,7 +5,6 @@ that order. `_run_async_impl` runs it in a task of its own with one deadline.
 """
 
 import asyncio
-import contextlib
 import logging
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -17,13 +16,13 @@ from a2a.types import AgentProvider, AgentSkill
 from google.adk.agents import BaseAgent
 from google.adk.agents.base_agent import AfterAgentCallback, BeforeAgentCallback
 from google.adk.agents.invocation_context import InvocationContext
-from google.adk.events import Event
+from google.adk.events import Event, EventActions
 from pydantic import Field
 from typing_extensions import override
 
+from aion_adk import timeouts
 from aion_adk.card import CardFields
 from aion_adk.errors import TaskFailed
-from aion_adk.timeouts import SECONDS_TO_END_FRAMEWORK
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +35,7 @@ class _End:
 
 
 async def pumped(
-    items: AsyncGenerator[T, None], *, timeout: float | None, ahead: int = 64
+    items: AsyncGenerator[T, None], *, timeout: float | None, ahead: int
 ) -> AsyncGenerator[T, None]:
     """What `items` yields, at most `ahead` of the reader; with 0 it waits for each to be taken.
 
@@ -49,7 +48,7 @@ async def pumped(
 
     async def pump() -> None:
         try:
-            async with contextlib.aclosing(items):
+            async with aclosing(items):
                 async for item in items:
                     if not is_read:  # a framework may go on after its cancellation
                         break
@@ -78,7 +77,7 @@ async def pumped(
         if timer:
             timer.cancel()
         is_read = False
-        if task.cancel() and not (await asyncio.wait({task}, timeout=SECONDS_TO_END_FRAMEWORK))[0]:
+        if not await timeouts.has_stopped(task, within=timeouts.SECONDS_TO_END_FRAMEWORK):
             logger.warning("a framework does not stop when cancelled; it is left to itself")
 
 
@@ -139,4 +138,9 @@ class Driver(BaseAgent, CardFields):
         if ctx.is_resumable and not paused:
             # An agent that does not mark its end is run again when another one's pause is answered.
             ctx.set_agent_state(self.name, end_of_agent=True)
-            yield self._create_agent_state_event(ctx)
+            yield Event(
+                author=self.name,
+                invocation_id=ctx.invocation_id,
+                branch=ctx.branch,
+                actions=EventActions(end_of_agent=True),
+            )

@@ -4,7 +4,7 @@ import hashlib
 import inspect
 import json
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, cast
 
 from google.adk.agents.invocation_context import InvocationContext
@@ -16,6 +16,7 @@ from pydantic import Field
 
 from aion_adk.context.inbox import A2AInbox, inbox_of
 from aion_adk.drivers.driver import Driver, DriverOptions
+from aion_adk.protocol.from_genai import genai_parts
 from aion_adk.protocol.structs import json_object
 
 InputMapper = Callable[[str, str], Any | Awaitable[Any]]
@@ -86,24 +87,26 @@ def caller_texts(ctx: InvocationContext) -> list[str]:
     what a tool call made of it."""
     inbox = inbox_or_none(ctx)
     texts = [part.text for part in inbox.message.parts if part.text] if inbox else []
-    return texts if set(texts) <= set(_texts_of(user_content(ctx))) else []
+    return texts if set(texts) <= set(texts_in(user_parts(ctx))) else []
 
 
 def text_of_request(ctx: InvocationContext) -> str:
     """The text parts, one per line; where there are none, data parts as JSON."""
-    return "\n".join(caller_texts(ctx) or _texts_of(user_content(ctx)))
+    return "\n".join(caller_texts(ctx) or texts_in(user_parts(ctx)))
 
 
-def user_content(ctx: InvocationContext) -> types.Content | None:
+def user_parts(ctx: InvocationContext) -> list[types.Part]:
     """The user's message; for an agent that runs after a resumed one, what began the turn."""
-    if _texts_of(ctx.user_content):
-        return ctx.user_content
+    parts = genai_parts(ctx.user_content)
+    if texts_in(parts):
+        return parts
     for event in reversed(ctx.session.events):
-        if event.author == "user" and _texts_of(event.content):
-            return event.content
-    return ctx.user_content
+        began = genai_parts(event.content)
+        if event.author == "user" and texts_in(began):
+            return began
+    return parts
 
 
-def _texts_of(content: types.Content | None) -> list[str]:
-    parts = (content.parts or []) if content else []
+def texts_in(parts: Iterable[types.Part]) -> list[str]:
+    """What is meant for a reader: no thoughts."""
     return [part.text for part in parts if part.text and not part.thought]

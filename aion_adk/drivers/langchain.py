@@ -16,13 +16,14 @@ from typing_extensions import override
 
 from aion_adk.drivers.answer import DriverAnswer, agent_event
 from aion_adk.drivers.driver import DriverItem
-from aion_adk.drivers.inputs import InputOptions, MappedInputDriver, conversation_id, is_streaming
-from aion_adk.drivers.langchain_messages import (
-    human_message,
-    messages_before_turn,
-    parts_of,
-    text_of_parts,
+from aion_adk.drivers.inputs import (
+    InputOptions,
+    MappedInputDriver,
+    conversation_id,
+    is_streaming,
+    texts_in,
 )
+from aion_adk.drivers.langchain_messages import messages_before_turn, parts_of, request_messages
 from aion_adk.protocol.from_genai import MESSAGE_ID
 
 _MESSAGE = "HumanMessage"
@@ -94,38 +95,34 @@ class LangChainAgent(MappedInputDriver):
     def _plain_input(self, ctx: InvocationContext, text: str) -> Any:
         if self.input_key:
             return {self.input_key: text}
-        expected = self._expected_input
-        if expected.is_text:
+        if self.runnable.InputType is str or isinstance(self.runnable, BaseLLM):
             return text
-        if expected.is_messages:
+        schema = self._input_schema
+        if "anyOf" in schema and _MESSAGE in schema.get("$defs", {}):
             return self._messages(ctx, with_request=True)
-        inputs: dict[str, Any] = {expected.text_key: text} if expected.text_key else {}
-        for key in expected.message_keys:
-            inputs[key] = self._messages(ctx, with_request=not expected.text_key)
+        properties: dict[str, Any] = schema.get("properties", {})
+        takes_messages = {key: _MESSAGE in str(kind) for key, kind in properties.items()}
+        # LangChain's name for an input that could be anything.
+        takes_messages.pop("root", None)
+        texts = [key for key, is_messages in takes_messages.items() if not is_messages]
+        text_key = next(iter(texts), "")
+        if not takes_messages or "input" in texts:
+            text_key = "input"
+        inputs: dict[str, Any] = {text_key: text} if text_key else {}
+        for key, is_messages in takes_messages.items():
+            if is_messages:
+                inputs[key] = self._messages(ctx, with_request=not text_key)
         return inputs
 
     @cached_property
-    def _expected_input(self) -> "_ExpectedInput":
-        if self.runnable.InputType is str or isinstance(self.runnable, BaseLLM):
-            return _ExpectedInput(is_text=True)
-        schema: dict[str, Any] = self.runnable.get_input_jsonschema()
-        if "anyOf" in schema and _MESSAGE in schema.get("$defs", {}):
-            return _ExpectedInput(is_messages=True)
-        properties: dict[str, Any] = schema.get("properties", {})
-        # LangChain's name for an input that could be anything.
-        properties.pop("root", None)
-        messages = tuple(key for key, value in properties.items() if _MESSAGE in str(value))
-        texts = [key for key in properties if key not in messages]
-        if not properties or "input" in texts:
-            return _ExpectedInput(message_keys=messages)
-        return _ExpectedInput(text_key=texts[0] if texts else "", message_keys=messages)
+    def _input_schema(self) -> dict[str, Any]:
+        return self.runnable.get_input_jsonschema()
 
     def _messages(self, ctx: InvocationContext, *, with_request: bool) -> list[BaseMessage]:
         """The conversation before this turn, and the request if it is not passed separately."""
         has_history = isinstance(self.runnable, RunnableWithMessageHistory)
         earlier = [] if has_history else messages_before_turn(ctx)
-        request = human_message(ctx) if with_request else None
-        return [*earlier, *([request] if request else [])]
+        return earlier + (request_messages(ctx) if with_request else [])
 
     def _answer_in(self, output: Any) -> Any:
         if self.output_key is None or not isinstance(output, Mapping):
@@ -133,16 +130,7 @@ class LangChainAgent(MappedInputDriver):
         return cast(Mapping[str, Any], output).get(self.output_key)
 
 
-class _ExpectedInput(BaseModel):
-    """What a Runnable takes: text, messages, or an object with these keys."""
-
-    is_text: bool = False
-    is_messages: bool = False
-    text_key: str = "input"
-    message_keys: tuple[str, ...] = ()
-
-
 def _text_of(chunk: Any) -> str:
     if isinstance(chunk, AIMessage):
-        return text_of_parts(parts_of(chunk))
+        return "".join(texts_in(parts_of(chunk)))
     return chunk if isinstance(chunk, str) else ""

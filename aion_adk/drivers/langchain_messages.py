@@ -9,8 +9,8 @@ from google.genai import types
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from pydantic_core import to_jsonable_python
 
-from aion_adk.drivers.inputs import caller_texts, inbox_or_none, text_of_request
-from aion_adk.protocol.from_genai import MESSAGE_ID
+from aion_adk.drivers.inputs import caller_texts, inbox_or_none, text_of_request, texts_in
+from aion_adk.protocol.from_genai import MESSAGE_ID, genai_parts
 
 
 def parts_of(message: AIMessage) -> list[types.Part]:
@@ -37,10 +37,6 @@ def parts_of(message: AIMessage) -> list[types.Part]:
     return parts
 
 
-def text_of_parts(parts: Iterable[types.Part]) -> str:
-    return "".join(part.text for part in parts if part.text and not part.thought)
-
-
 def tool_parts(messages: Iterable[BaseMessage]) -> list[types.Part]:
     """Tool calls and their results as function calls and responses."""
     parts: list[types.Part] = []
@@ -64,14 +60,14 @@ def tool_parts(messages: Iterable[BaseMessage]) -> list[types.Part]:
     return parts
 
 
-def human_message(ctx: InvocationContext) -> HumanMessage | None:
-    """The request as one message with the id of the caller's; None if it has no text."""
+def request_messages(ctx: InvocationContext) -> list[BaseMessage]:
+    """The request as one message with the id of the caller's; none if it has no text."""
     text = text_of_request(ctx)
     if not text:
-        return None
+        return []
     inbox = inbox_or_none(ctx)
     message_id = inbox.message.message_id if inbox and caller_texts(ctx) else None
-    return HumanMessage(content=text, id=message_id or None)
+    return [HumanMessage(content=text, id=message_id or None)]
 
 
 def messages_before_turn(ctx: InvocationContext) -> list[BaseMessage]:
@@ -83,9 +79,8 @@ def messages_before_turn(ctx: InvocationContext) -> list[BaseMessage]:
     agent = ctx.agent.name if ctx.agent else ""
     turns: dict[str, list[BaseMessage]] = {}
     for event in ctx.session.events:
-        parts = (event.content.parts or []) if event.content and not event.partial else []
-        text = "\n".join(part.text for part in parts if part.text and not part.thought)
-        if event.invocation_id == ctx.invocation_id or not text:
+        text = "\n".join(texts_in(genai_parts(event.content)))
+        if event.partial or event.invocation_id == ctx.invocation_id or not text:
             continue
         messages = turns.setdefault(event.invocation_id, [])
         if event.author == "user":

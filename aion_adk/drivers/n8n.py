@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, ClassVar, Unpack, cast
 
@@ -15,15 +15,11 @@ from typing_extensions import override
 
 from aion_adk.drivers.answer import DriverAnswer
 from aion_adk.drivers.driver import DriverItem
-from aion_adk.drivers.inputs import (
-    InputOptions,
-    MappedInputDriver,
-    conversation_id,
-    user_content,
-)
+from aion_adk.drivers.inputs import InputOptions, MappedInputDriver, conversation_id, user_parts
 from aion_adk.errors import TaskFailed
 from aion_adk.protocol.from_genai import data_part
 from aion_adk.protocol.structs import json_object
+from aion_adk.protocol.to_genai import DEFAULT_MIME_TYPE
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +78,7 @@ class N8nAgent(MappedInputDriver):
     async def _answer(self, ctx: InvocationContext) -> AsyncGenerator[DriverItem, None]:
         payload = await self._payload(ctx)
         answer = DriverAnswer(ctx)
-        response = await self._post(payload, _files_of(user_content(ctx)))
+        response = await self._post(payload, _files_in(user_parts(ctx)))
         try:
             body: list[str] = []
             async with aclosing(_lines(response)) as lines:
@@ -124,12 +120,10 @@ class N8nAgent(MappedInputDriver):
         if not isinstance(given, Mapping):
             raise TypeError(f"input_mapper must return an object, got {type(given).__name__}")
         payload = {**cast(Mapping[str, Any], given), "sessionId": conversation_id(ctx)}
-        content = user_content(ctx)
-        linked = [part.file_data for part in (content.parts or [])] if content else []
         urls = [
             {"url": file.file_uri, "mimeType": file.mime_type, "name": file.display_name}
-            for file in linked
-            if file
+            for part in user_parts(ctx)
+            if (file := part.file_data)
         ]
         return {**payload, **({"files": urls} if urls else {}), **self.payload_template}
 
@@ -154,9 +148,8 @@ class N8nAgent(MappedInputDriver):
                 text = (await response.aread()).decode(errors="replace")
                 if last or not (self.idempotent and response.status_code in _WORTH_ANOTHER_TRY):
                     logger.error("%s: n8n answered %s: %s", self.name, response, text[:_LOGGED])
-                    reason = _REASONS.get(response.status_code)
                     status = f"The n8n workflow answered with status {response.status_code}."
-                    raise TaskFailed(reason or status)
+                    raise TaskFailed(_REASONS.get(response.status_code, status))
             await asyncio.sleep(self.backoff * 2**attempt)
         raise AssertionError("the last attempt returns or raises")
 
@@ -173,12 +166,12 @@ class N8nAgent(MappedInputDriver):
 _Files = list[tuple[str, tuple[str, bytes, str]]]
 
 
-def _files_of(content: types.Content | None) -> _Files:
-    blobs = [part.inline_data for part in (content.parts or [])] if content else []
+def _files_in(parts: list[types.Part]) -> _Files:
+    blobs = [blob for part in parts if (blob := part.inline_data)]
     files: _Files = []
-    for index, blob in enumerate(blob for blob in blobs if blob):
+    for index, blob in enumerate(blobs):
         if blob.data:
-            name, mime_type = f"file{index}", blob.mime_type or "application/octet-stream"
+            name, mime_type = f"file{index}", blob.mime_type or DEFAULT_MIME_TYPE
             files.append((name, (blob.display_name or name, blob.data, mime_type)))
     return files
 
@@ -186,8 +179,7 @@ def _files_of(content: types.Content | None) -> _Files:
 async def _lines(response: httpx.Response) -> AsyncGenerator[str, None]:
     """Lines that end with a newline alone: text may hold other line separators."""
     rest = b""
-    chunks: AsyncIterator[bytes] = response.aiter_bytes()
-    async for chunk in chunks:
+    async for chunk in response.aiter_bytes():
         *whole, rest = (rest + chunk).split(b"\n")
         for line in whole:
             yield line.decode(errors="replace")

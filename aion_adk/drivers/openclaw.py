@@ -8,7 +8,7 @@ import os
 import signal
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Unpack, cast
+from typing import Any, Unpack
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from a2a.types import Part
@@ -20,7 +20,7 @@ from aion_adk.drivers.answer import DriverAnswer
 from aion_adk.drivers.driver import Driver, DriverItem, DriverOptions
 from aion_adk.drivers.inputs import conversation_id, text_of_request
 from aion_adk.errors import TaskFailed
-from aion_adk.protocol.structs import json_object, object_of
+from aion_adk.protocol.structs import json_object, list_of, object_of
 from aion_adk.timeouts import SECONDS_TO_END_PROCESS
 
 logger = logging.getLogger(__name__)
@@ -53,8 +53,6 @@ class OpenClawAgent(Driver):
     `agent exec`. `arguments` are added to either. Runs that share a `state_dir` wait for each
     other. Each run is a process group, which is ended when the run is cancelled or times out.
     """
-
-    references: ClassVar[frozenset[str]] = frozenset()
 
     command: tuple[str, ...] = Field(default=("openclaw",), min_length=1)
     remembers: bool = True
@@ -130,9 +128,7 @@ def _result_parts(result: dict[str, Any]) -> list[Part]:
         logger.error("openclaw failed: %s", json.dumps(result.get("error"))[:_LOGGED])
         raise TaskFailed("The OpenClaw agent failed.")
     parts: list[Part] = []
-    payloads = result.get("payloads")
-    for item in cast(list[Any], payloads) if isinstance(payloads, list) else []:
-        payload = object_of(item)
+    for payload in map(object_of, list_of(result, "payloads")):
         text, media = payload.get("text"), payload.get("mediaUrl")
         if isinstance(text, str) and text:
             parts.append(Part(text=text))

@@ -11,15 +11,16 @@ from pydantic import ValidationError
 from aion_adk.drivers.driver import Driver
 from aion_adk.errors import LoadError
 
-BUILT_IN: Mapping[str, tuple[str, str]] = {
-    "adapter": ("aion_adk.drivers.adapter", "AdapterAgent"),
-    "callable": ("aion_adk.drivers.callable", "CallableAgent"),
-    "crewai": ("aion_adk.drivers.crewai", "CrewAIAgent"),
-    "langchain": ("aion_adk.drivers.langchain", "LangChainAgent"),
-    "langgraph": ("aion_adk.drivers.langgraph", "LangGraphAgent"),
-    "n8n": ("aion_adk.drivers.n8n", "N8nAgent"),
-    "openclaw": ("aion_adk.drivers.openclaw", "OpenClawAgent"),
+BUILT_IN: Mapping[str, str] = {
+    "adapter": "AdapterAgent",
+    "callable": "CallableAgent",
+    "crewai": "CrewAIAgent",
+    "langchain": "LangChainAgent",
+    "langgraph": "LangGraphAgent",
+    "n8n": "N8nAgent",
+    "openclaw": "OpenClawAgent",
 }
+"""Each driver's module in this package, and its class."""
 
 _NOT_OPTIONS = frozenset({"parent_agent", "sub_agents"})
 
@@ -48,9 +49,8 @@ def driver_class(name: str) -> type[Driver]:
     if name not in BUILT_IN:
         known = ", ".join(sorted({*BUILT_IN, *_registered}))
         raise LoadError(f"unknown driver {name!r}; known drivers: {known}")
-    module, attribute = BUILT_IN[name]
     try:
-        return getattr(importlib.import_module(module), attribute)
+        return resolve(f"aion_adk.drivers.{name}:{BUILT_IN[name]}")
     except ModuleNotFoundError as error:
         if error.name and error.name.startswith("aion_adk"):
             raise

@@ -1,8 +1,9 @@
 """LangGraph: the agent, its runtime context, and what nodes may emit."""
 
 from aion_adk.drivers.langgraph.agent import LangGraphAgent
-from aion_adk.drivers.langgraph.context import AionContext, GraphInbox
-from aion_adk.drivers.langgraph.emissions import (
+from aion_adk.drivers.langgraph.context import (
+    AionContext,
+    GraphInbox,
     emit_data,
     emit_file,
     emit_message,

@@ -17,8 +17,8 @@ from typing_extensions import override
 from aion_adk.context.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.drivers.driver import DriverItem
 from aion_adk.drivers.inputs import InputOptions, MappedInputDriver, conversation_id, inbox_or_none
-from aion_adk.drivers.langchain_messages import human_message, messages_before_turn
-from aion_adk.drivers.langgraph.context import AgentIdentity, AionContext, GraphInbox, aion_context
+from aion_adk.drivers.langchain_messages import messages_before_turn, request_messages
+from aion_adk.drivers.langgraph.context import AionContext, GraphInbox, aion_context
 from aion_adk.drivers.langgraph.graph_run import GraphRun
 from aion_adk.drivers.langgraph.state import (
     BREAKPOINT,
@@ -27,7 +27,6 @@ from aion_adk.drivers.langgraph.state import (
     EarlierState,
     agent_messages_in,
     answers_in,
-    earlier_state,
     outbox_in,
     pause_event,
 )
@@ -82,7 +81,7 @@ class LangGraphAgent(MappedInputDriver):
         configurable = {**self.config.get("configurable", {}), "thread_id": conversation_id(ctx)}
         config = cast(RunnableConfig, {**self.config, "configurable": configurable})
         snapshot = await self.graph.aget_state(config) if self._has_checkpointer else None
-        earlier = earlier_state(snapshot)
+        earlier = EarlierState(snapshot)
         run = GraphRun(ctx, known_messages=earlier.message_ids)
         stream: AsyncGenerator[Any, None] = self.graph.astream(
             await self._graph_input(ctx, earlier),
@@ -117,7 +116,7 @@ class LangGraphAgent(MappedInputDriver):
         answers = answers_in(ctx)
         if BREAKPOINT in answers and earlier.at_breakpoint:
             return None
-        resumed = {key: value for key, value in answers.items() if key in earlier.interrupts}
+        resumed = {key: value for key, value in answers.items() if key in earlier.interrupt_ids}
         if resumed:
             return Command(resume=resumed)
         if answers:
@@ -145,9 +144,8 @@ class LangGraphAgent(MappedInputDriver):
     def _plain_input(self, ctx: InvocationContext, text: str) -> Any:
         if self.input_key not in ("", MESSAGES) or not self._has_channel(MESSAGES):
             return {self.input_key or "input": text}
-        request = human_message(ctx)
         earlier = [] if self._has_checkpointer else messages_before_turn(ctx)
-        return {MESSAGES: [*earlier, *([request] if request else [])]}
+        return {MESSAGES: earlier + request_messages(ctx)}
 
     async def _add_to_messages(
         self, config: RunnableConfig, outbox: A2AOutbox, run: GraphRun
@@ -176,9 +174,4 @@ class LangGraphAgent(MappedInputDriver):
         schema = self.graph.context_schema
         if not (isinstance(schema, type) and issubclass(schema, AionContext)):
             return None
-        identity = AgentIdentity(
-            name=self.name,
-            display_name=self.display_name or self.name,
-            description=self.description,
-        )
-        return aion_context(ctx, identity=identity)
+        return aion_context(ctx, agent=self)

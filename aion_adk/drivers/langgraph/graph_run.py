@@ -14,9 +14,9 @@ from langgraph.types import Interrupt
 from aion_adk.context.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.drivers.answer import DriverAnswer, agent_event
 from aion_adk.drivers.driver import DriverItem
-from aion_adk.drivers.inputs import is_streaming
-from aion_adk.drivers.langchain_messages import parts_of, text_of_parts, tool_parts
-from aion_adk.drivers.langgraph.emissions import Emission
+from aion_adk.drivers.inputs import is_streaming, texts_in
+from aion_adk.drivers.langchain_messages import parts_of, tool_parts
+from aion_adk.drivers.langgraph.context import Emission
 from aion_adk.drivers.langgraph.state import agent_messages_in, last_answer, mapping_of, messages_in
 from aion_adk.protocol.from_genai import MESSAGE_ID
 from aion_adk.protocol.to_genai import to_genai_part
@@ -65,7 +65,7 @@ class MessageStreams:
             text = message.content
         else:
             parts = parts_of(message)
-            text = text_of_parts(parts)
+            text = "".join(texts_in(parts))
             current.other_parts += [part for part in parts if not part.text or part.thought]
         if text:
             current.chunks.append(text)
@@ -131,12 +131,13 @@ class GraphRun:
         yield from self._messages.end_all()
         if outbox is not None:
             shown = [
-                to_genai_part(part)
+                part
                 for message in agent_messages_in(outbox)[-1:]
-                for part in message.parts
+                for item in message.parts
+                if (part := to_genai_part(item))
             ]
             actions = EventActions(state_delta={OUTBOX_KEY: outbox})
-            yield agent_event(self._ctx, [part for part in shown if part], actions=actions)
+            yield agent_event(self._ctx, shown, actions=actions)
         elif self.paused:
             return
         elif output_key is not None:

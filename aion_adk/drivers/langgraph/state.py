@@ -1,9 +1,7 @@
 """A graph's state before and after a turn, its interrupts, and the answers to them."""
 
-import copy
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 from a2a.types import Message, Role, Task
@@ -18,6 +16,7 @@ from pydantic_core import to_jsonable_python
 from aion_adk.context.outbox import OUTBOX_KEY, A2AOutbox, to_outbox
 from aion_adk.drivers.answer import agent_event
 from aion_adk.drivers.langchain_messages import parts_of
+from aion_adk.protocol.from_genai import genai_parts
 from aion_adk.protocol.stamp import new_id
 from aion_adk.protocol.structs import unwrapped
 
@@ -25,26 +24,16 @@ MESSAGES = "messages"
 INBOX = "a2a_inbox"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierState:
-    """What the checkpointer had when the turn began."""
+    """What the checkpointer had when the turn began; nothing without a checkpointer."""
 
-    message_ids: frozenset[str] = frozenset()
-    interrupts: Mapping[str, Interrupt] = field(default_factory=dict[str, Interrupt])
-    at_breakpoint: bool = False
-    has_outbox: bool = False
-
-
-def earlier_state(snapshot: StateSnapshot | None) -> EarlierState:
-    if snapshot is None:
-        return EarlierState()
-    values = mapping_of(snapshot.values)
-    return EarlierState(
-        message_ids=frozenset(message.id for message in messages_in(values) if message.id),
-        interrupts={interrupt.id: interrupt for interrupt in snapshot.interrupts},
-        at_breakpoint=bool(snapshot.next) and not snapshot.interrupts,
-        has_outbox=values.get(OUTBOX_KEY) is not None,
-    )
+    def __init__(self, snapshot: StateSnapshot | None) -> None:
+        values = mapping_of(snapshot.values if snapshot else None)
+        interrupts = snapshot.interrupts if snapshot else ()
+        self.message_ids = frozenset(message.id for message in messages_in(values) if message.id)
+        self.interrupt_ids = frozenset(interrupt.id for interrupt in interrupts)
+        self.at_breakpoint = bool(snapshot and snapshot.next and not interrupts)
+        self.has_outbox = values.get(OUTBOX_KEY) is not None
 
 
 def mapping_of(values: Any) -> Mapping[str, Any]:
@@ -73,26 +62,25 @@ def outbox_in(values: Mapping[str, Any]) -> A2AOutbox | None:
     value = values.get(OUTBOX_KEY)
     if value is None:
         return None
-    outbox = to_outbox(value)
-    if outbox.message is not None:
-        message = copy.deepcopy(outbox.message)
+    outbox = to_outbox(value).model_copy(deep=True)
+    for message in _messages_of(outbox):
         message.message_id = message.message_id or new_id()
-        return outbox.model_copy(update={"message": message})
-    task = copy.deepcopy(outbox.task) or Task()
-    for message in _messages_of(task):
-        message.message_id = message.message_id or new_id()
-    return A2AOutbox(task=task)
+    return outbox
 
 
 def agent_messages_in(outbox: A2AOutbox) -> list[Message]:
     """The agent's messages in an outbox, in order."""
+    return [
+        message
+        for message in _messages_of(outbox)
+        if message is outbox.message or message.role != Role.ROLE_USER
+    ]
+
+
+def _messages_of(outbox: A2AOutbox) -> list[Message]:
     if outbox.message is not None:
         return [outbox.message]
-    messages = _messages_of(outbox.task or Task())
-    return [message for message in messages if message.role != Role.ROLE_USER]
-
-
-def _messages_of(task: Task) -> list[Message]:
+    task = outbox.task or Task()
     final = [task.status.message] if task.status.HasField("message") else []
     return [*task.history, *final]
 
@@ -123,8 +111,7 @@ def pause_event(ctx: InvocationContext, interrupts: Sequence[Interrupt]) -> Even
 
 def answers_in(ctx: InvocationContext) -> dict[str, Any]:
     """Answers by the id of the interrupt they are for."""
-    content = ctx.user_content
-    responses = [part.function_response for part in (content.parts or [])] if content else []
+    responses = [part.function_response for part in genai_parts(ctx.user_content)]
     return {
         response.id.partition(":")[0]: unwrapped(response.response or {})
         for response in responses

@@ -9,7 +9,7 @@ from langgraph.types import StateSnapshot
 
 from aion_adk import A2AOutbox
 from aion_adk.drivers import LangGraphAgent
-from aion_adk.drivers.langgraph import AionContext
+from aion_adk.drivers.langgraph import AionContext, GraphInbox
 from aion_adk.protocol.from_genai import data_part
 from tests.drivers.cases.langgraph_graphs import A2AState, ChatState, graph_of
 from tests.serving import reply_of, send, serving
@@ -179,3 +179,10 @@ async def test_a_mapper_may_give_messages() -> None:
     agent = LangGraphAgent("mapped", graph_of(recite), input_mapper=mapper)
     async with serving(agent) as url:
         assert reply_of(await send(url, "hi")) == "human: <hi>"
+
+
+def test_what_a_checkpoint_names_stays_where_it_was() -> None:
+    assert (GraphInbox.__module__, A2AOutbox.__module__) == (
+        "aion_adk.drivers.langgraph.context",
+        "aion_adk.context.outbox",
+    )
