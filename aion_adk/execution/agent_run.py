@@ -34,7 +34,7 @@ from aion_adk.execution.options import RunOptions
 from aion_adk.execution.outcome import AgentContent, Outcome, compile_outcome, final_parts, is_final
 from aion_adk.execution.pauses.calls import PendingCalls, resume_messages
 from aion_adk.execution.publisher import Publisher, TaskQueue, TurnQueue
-from aion_adk.protocol.from_genai import agent_message
+from aion_adk.protocol.from_genai import agent_message, genai_parts
 from aion_adk.protocol.stamp import join_history, new_id
 from aion_adk.protocol.structs import to_dict, to_struct
 
@@ -255,7 +255,7 @@ class AgentRun:
 
 
 def _responses_in(content: types.Content) -> list[types.FunctionResponse]:
-    return [part.function_response for part in content.parts or [] if part.function_response]
+    return [part.function_response for part in genai_parts(content) if part.function_response]
 
 
 def _error_of(event: Event) -> str:

@@ -36,7 +36,7 @@ from aion_adk.execution.pauses.calls import paused_state
 from aion_adk.execution.pauses.questions import prompt_message
 from aion_adk.execution.publisher import ForeignQueue, TaskQueue
 from aion_adk.execution.telemetry import observed_run
-from aion_adk.protocol.from_genai import text_message
+from aion_adk.protocol.from_genai import genai_parts, text_message
 from aion_adk.protocol.stamp import Stamps
 from aion_adk.protocol.task_state import PAUSED_STATES
 from aion_adk.protocol.to_genai import to_content
@@ -168,7 +168,7 @@ def _request_of(context: RequestContext) -> types.Content | OpenCalls:
     if open_calls and open_calls.unanswered:
         open_calls.add_answers(message)
         return open_calls if open_calls.unanswered else open_calls.content
-    if any(part.function_response for part in content.parts or []):
+    if any(part.function_response for part in genai_parts(content)):
         raise InvalidParamsError("No call of this task waits for a function response.")
     return content
 

@@ -10,7 +10,6 @@ from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.context import ServerCallContext
 from a2a.server.events import EventQueue
 from a2a.server.routes import create_jsonrpc_routes
-from a2a.server.routes.common import DefaultServerCallContextBuilder
 from a2a.types import (
     AgentCapabilities,
     AgentCard,
@@ -84,7 +83,7 @@ def echoing() -> BridgeRequestHandler:
 def app_of(handler: BridgeRequestHandler) -> Starlette:
     guarded = GuardedHandler(handler, extensions=())
     (theirs,) = create_jsonrpc_routes(guarded, THEIRS, enable_v0_3_compat=True)
-    rpc = JsonRpc(guarded, DefaultServerCallContextBuilder(), others=theirs.endpoint)
+    rpc = JsonRpc(guarded, others=theirs.endpoint)
     return Starlette(routes=[Route(OURS, rpc.answer, methods=["POST"]), theirs])
 
 
