@@ -44,16 +44,16 @@ class Trivial(BaseAgent):
             # Sections end, so that the run itself keeps none of the text.
             for _ in range(int(command.split()[1])):
                 for _ in range(_CHUNKS_A_SECTION):
-                    yield self._said(ctx, _FLOOD_CHUNK, partial=True)
-                yield self._said(ctx, "section", partial=False)
+                    yield self._text_event(ctx, _FLOOD_CHUNK, partial=True)
+                yield self._text_event(ctx, "section", partial=False)
             return
         whole: list[str] = []
         async for chunk in chunks_of(command):
             whole.append(chunk)
-            yield self._said(ctx, chunk, partial=True)
-        yield self._said(ctx, "".join(whole) or command, partial=False)
+            yield self._text_event(ctx, chunk, partial=True)
+        yield self._text_event(ctx, "".join(whole) or command, partial=False)
 
-    def _said(self, ctx: InvocationContext, text: str, *, partial: bool) -> Event:
+    def _text_event(self, ctx: InvocationContext, text: str, *, partial: bool) -> Event:
         content = types.Content(role="model", parts=[types.Part(text=text)])
         return Event(
             author=self.name, invocation_id=ctx.invocation_id, content=content, partial=partial

@@ -25,7 +25,7 @@ _runner = InMemoryRunner(agent=Trivial(name="trivial"), app_name="trivial")
 _runner.auto_create_session = True
 
 
-async def spoken(text: str, *, context_id: str | None = None) -> AsyncIterator[Event]:
+async def turn_events(text: str, *, context_id: str | None = None) -> AsyncIterator[Event]:
     """Every event of one turn."""
     context_id = context_id or str(uuid.uuid4())
     content = types.Content(role="user", parts=[types.Part(text=text)])
@@ -49,7 +49,7 @@ class RunnerAlone:
     async def send(self, text: str, *, context_id: str = "") -> Answer:
         sent = time.perf_counter()
         first = 0.0
-        async for _ in spoken(text, context_id=context_id):
+        async for _ in turn_events(text, context_id=context_id):
             first = first or time.perf_counter()
         return Answer(sent, first, time.perf_counter(), b"")
 
@@ -60,7 +60,7 @@ class RunnerAlone:
         raise NotImplementedError(f"the Runner serves no {front} clients")
 
     async def hold(self, text: str) -> None:
-        events = spoken(text)
+        events = turn_events(text)
         await anext(events)
         self._held.append(events)
 

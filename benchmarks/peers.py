@@ -98,12 +98,12 @@ def bare_sdk(port: int) -> ASGIApp:
 
 def adapter(port: int) -> ASGIApp:
     """a2a-adapter has no adapter for ADK: its adapter for functions drives the same Runner."""
-    from benchmarks.floor import spoken
+    from benchmarks.floor import turn_events
 
     a2a_adapter: Any = importlib.import_module("a2a_adapter")
 
     async def talk(inputs: dict[str, Any]) -> AsyncIterator[str]:
-        async for event in spoken(inputs["message"], context_id=inputs["context_id"]):
+        async for event in turn_events(inputs["message"], context_id=inputs["context_id"]):
             if event.partial or not inputs["message"].startswith("chunks"):
                 parts = (event.content.parts or []) if event.content else []
                 yield "".join(part.text or "" for part in parts)

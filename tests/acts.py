@@ -8,17 +8,17 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 
 from aion_adk.context.outbox import OUTBOX_KEY, A2AOutbox
-from tests.agents import said
+from tests.agents import text_event
 from tests.handling import Acting
 
 
-def asked(ctx: InvocationContext) -> str:
+def user_text(ctx: InvocationContext) -> str:
     parts = (ctx.user_content.parts or []) if ctx.user_content else []
     return "".join(part.text or "" for part in parts)
 
 
 async def echo(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-    yield said(agent, ctx, f"you said {asked(ctx)}")
+    yield text_event(agent, ctx, f"you said {user_text(ctx)}")
 
 
 class Held:
@@ -31,9 +31,9 @@ class Held:
         self.go = asyncio.Event()
 
     async def act(self, agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        text = asked(ctx)
-        yield said(agent, ctx, "a", partial=True)
-        yield said(agent, ctx, "b", partial=True)
+        text = user_text(ctx)
+        yield text_event(agent, ctx, "a", partial=True)
+        yield text_event(agent, ctx, "b", partial=True)
         async with self.begin:
             self.began.append(text)
             self.begin.notify_all()
@@ -42,8 +42,8 @@ class Held:
         except asyncio.CancelledError:
             self.stopped.append(text)
             raise
-        yield said(agent, ctx, "c", partial=True)
-        yield said(agent, ctx, "abc")
+        yield text_event(agent, ctx, "c", partial=True)
+        yield text_event(agent, ctx, "abc")
 
     async def has_begun(self, *texts: str) -> None:
         async with asyncio.timeout(10), self.begin:
@@ -51,11 +51,11 @@ class Held:
 
 
 async def asks_back(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-    if asked(ctx) == "done":
-        yield said(agent, ctx, "thanks")
+    if user_text(ctx) == "done":
+        yield text_event(agent, ctx, "thanks")
         return
     question = Task()
     question.status.state = TaskState.TASK_STATE_INPUT_REQUIRED
-    event = said(agent, ctx, "more?")
+    event = text_event(agent, ctx, "more?")
     event.actions.state_delta[OUTBOX_KEY] = A2AOutbox(task=question)
     yield event

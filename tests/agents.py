@@ -40,14 +40,14 @@ def in_loop(*agents: BaseAgent, times: int) -> BaseAgent:
     return LoopAgent(name="loop", sub_agents=list(agents), max_iterations=times)
 
 
-def said(
+def text_event(
     agent: BaseAgent, ctx: InvocationContext, text: str, *, partial: bool = False, **fields: Any
 ) -> Event:
     content = types.Content(role="model", parts=[types.Part(text=text)])
     return event_of(agent, ctx, content=content, partial=partial, **fields)
 
 
-def wrote(agent: BaseAgent, ctx: InvocationContext, outbox: Any, **state: Any) -> Event:
+def outbox_event(agent: BaseAgent, ctx: InvocationContext, outbox: Any, **state: Any) -> Event:
     """An event that carries an outbox, and nothing to read."""
     actions = EventActions(state_delta={"a2a_outbox": outbox, **state})
     return event_of(agent, ctx, actions=actions)
@@ -61,7 +61,7 @@ class Named(BaseAgent):
     closed: bool = False
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(self, ctx, f"I am {self.name}")
+        yield text_event(self, ctx, f"I am {self.name}")
 
     async def aclose(self) -> None:
         self.closed = True

@@ -48,7 +48,7 @@ def response(call_id: str, value: Any, *, name: str = "ask_boss") -> Part:
     return data_part(answer, adk_type="function_response")
 
 
-def heard(agent: LlmAgent) -> list[Any]:
+def last_responses(agent: LlmAgent) -> list[Any]:
     """The function responses that the model was given last."""
     contents = model_of(agent).requests[-1].contents
     return [

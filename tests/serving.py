@@ -124,7 +124,7 @@ async def stored(url: str, task_id: str, *, history_length: int | None = None) -
         return await client.get_task(GetTaskRequest(id=task_id, history_length=history_length))
 
 
-def spoken_in(frames: Sequence[StreamResponse]) -> list[tuple[str, str]]:
+def status_texts(frames: Sequence[StreamResponse]) -> list[tuple[str, str]]:
     """The state and the text of every status that carries a message, in order."""
     return [
         (TaskState.Name(status.state).removeprefix("TASK_STATE_"), text_of(status.message))

@@ -18,7 +18,7 @@ from google.protobuf.json_format import MessageToJson
 from starlette.applications import Starlette
 
 from aion_adk import to_a2a
-from tests.agents import said
+from tests.agents import text_event
 from tests.paths import ROOT
 from tests.serving import HEADERS, listening, send, stream
 
@@ -43,13 +43,13 @@ class Answering(BaseAgent):
     """Says the answer, and what it was asked."""
 
     runs: int = 0
-    heard: str = ""
+    received: str = ""
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         self.runs += 1
         parts = (ctx.user_content and ctx.user_content.parts) or []
-        self.heard = ", ".join(f"`{part.text}`" if part.text else "bytes" for part in parts)
-        yield said(self, ctx, ANSWER)
+        self.received = ", ".join(f"`{part.text}`" if part.text else "bytes" for part in parts)
+        yield text_event(self, ctx, ANSWER)
 
 
 class Raising(BaseAgent):
@@ -111,13 +111,13 @@ async def runs_of_a_repeated_message(serve: Serve) -> str:
     return {1: "one", 2: "two"}[agent.runs]
 
 
-async def data_heard(serve: Serve) -> str:
+async def data_received(serve: Serve) -> str:
     agent = Answering(name="agent")
     part = Part()
     part.data.struct_value.update({"count": 1})
     async with listening(lambda url: serve(agent, url)) as url:
         await send(url, [part])
-    return agent.heard
+    return agent.received
 
 
 async def bindings_listed(serve: Serve) -> str:
@@ -143,7 +143,7 @@ ROWS: dict[str, Probe] = {
     "A model's text reaches a streaming client": chunks_streamed,
     "A caller whose request raised sees": exception_seen,
     "Runs for one message sent twice": runs_of_a_repeated_message,
-    'A data part `{"count": 1}` reaches the model as': data_heard,
+    'A data part `{"count": 1}` reaches the model as': data_received,
     "A message with nothing in it": empty_message_answered,
     "Bindings served by default": bindings_listed,
 }

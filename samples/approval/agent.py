@@ -31,7 +31,7 @@ def needs_approval(order: int, amount: int) -> bool:
 def script(request: LlmRequest) -> str | types.FunctionCall:
     result = tool_result(request, "refund")
     if result is not None:
-        return _told(result)
+        return _result_text(result)
     numbers = [int(digits) for digits in re.findall(r"\d+", last_text(request))]
     if len(numbers) == 2:
         order, amount = numbers
@@ -39,7 +39,7 @@ def script(request: LlmRequest) -> str | types.FunctionCall:
     return "I refund orders. Say, for example: refund order 7, 120 euros."
 
 
-def _told(result: dict[str, object]) -> str:
+def _result_text(result: dict[str, object]) -> str:
     if "receipt" in result:
         return f"Refunded. The receipt is {result['receipt']}."
     return "Then I leave it as it is."

@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 
 from aion_adk import A2AOutbox, TaskFailed, emit_data, emit_file, emit_message, inbox_of, reply
 from aion_adk.cli import main
-from tests.agents import said
+from tests.agents import text_event
 from tests.serving import listening, serving
 
 
@@ -29,9 +29,9 @@ async def send(*arguments: str) -> Result:
 
 class Speaker(BaseAgent):
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(self, ctx, "one ", partial=True)
-        yield said(self, ctx, "two", partial=True)
-        yield said(self, ctx, "one two")
+        yield text_event(self, ctx, "one ", partial=True)
+        yield text_event(self, ctx, "two", partial=True)
+        yield text_event(self, ctx, "one two")
 
 
 @pytest.mark.parametrize("how", ["--stream", "--no-stream"])
@@ -55,10 +55,10 @@ class Waiting(BaseAgent):
     go_on: SkipValidation[asyncio.Event] = Field(default_factory=asyncio.Event)
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(self, ctx, "first ", partial=True)
+        yield text_event(self, ctx, "first ", partial=True)
         await self.go_on.wait()
-        yield said(self, ctx, "last", partial=True)
-        yield said(self, ctx, "first last")
+        yield text_event(self, ctx, "last", partial=True)
+        yield text_event(self, ctx, "first last")
 
 
 async def test_the_command_that_continues_is_safe_to_paste() -> None:
@@ -125,7 +125,7 @@ class Sender(BaseAgent):
         emit_file(ctx, data=b"def", mime_type="text/plain", name="../../a.txt", append=True)
         emit_file(ctx, url="https://x.example/b.pdf", mime_type="application/pdf", name="b.pdf")
         emit_data(ctx, {"n": 1}, name="numbers")
-        yield said(self, ctx, "sent")
+        yield text_event(self, ctx, "sent")
 
 
 @pytest.mark.parametrize("how", ["--stream", "--no-stream"])
@@ -182,7 +182,7 @@ async def test_a_task_that_waits_comes_with_the_command_that_answers_it() -> Non
 
 class Failing(BaseAgent):
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(self, ctx, "half a sen", partial=True)
+        yield text_event(self, ctx, "half a sen", partial=True)
         raise TaskFailed("no more ink")
 
 
@@ -195,7 +195,7 @@ async def test_a_failure_is_printed_after_the_text() -> None:
 
 class Driving(BaseAgent):
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(self, ctx, "\x1b]0;title\x07\x1b[2Jred\r\nline\x9b31m\tend")
+        yield text_event(self, ctx, "\x1b]0;title\x07\x1b[2Jred\r\nline\x9b31m\tend")
 
 
 async def test_an_agent_cannot_control_the_terminal() -> None:

@@ -9,7 +9,7 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event, EventActions
 
 from aion_adk import A2AOutbox, emit_file, emit_message, inbox_of, reply
-from tests.agents import said
+from tests.agents import text_event
 
 
 class Storyteller(BaseAgent):
@@ -25,8 +25,8 @@ class Storyteller(BaseAgent):
                 reply(ctx, message.parts)
             case "count":
                 for word in ("one ", "two ", "three"):
-                    yield said(self, ctx, word, partial=True)
-                yield said(self, ctx, "one two three")
+                    yield text_event(self, ctx, word, partial=True)
+                yield text_event(self, ctx, "one two three")
             case "wait":
                 emit_message(ctx, "waiting")
                 await asyncio.sleep(60)

@@ -12,7 +12,7 @@ from google.adk.agents import BaseAgent
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 
-from tests.agents import said
+from tests.agents import text_event
 from tests.clients.agui_client import HERE, install
 from tests.clients.foreign import output_of
 from tests.front_ends.conversations import (
@@ -32,7 +32,7 @@ class Slow(BaseAgent):
     """Says something and waits; tells when it was stopped."""
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(self, ctx, "Waiting", partial=True)
+        yield text_event(self, ctx, "Waiting", partial=True)
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:

@@ -32,7 +32,7 @@ async def install() -> None:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["JSONRPC", "HTTP+JSON"])
-async def told(request: pytest.FixtureRequest, story: Story) -> AsyncGenerator[Json, None]:
+async def steps(request: pytest.FixtureRequest, story: Story) -> AsyncGenerator[Json, None]:
     """What the client saw, by step."""
     await install()
     yield json.loads(await output_of("node", "story.mjs", story.url, request.param, cwd=HERE))
@@ -42,19 +42,19 @@ def parts_of(message: Json) -> list[str]:
     return [part.get("text", "") for part in message["parts"]]
 
 
-async def test_the_client_finds_the_server_by_its_card(told: Json) -> None:
-    assert told["card"]["name"] == "storyteller"
-    assert told["binding"] in {
-        each["protocolBinding"] for each in told["card"]["supportedInterfaces"]
+async def test_the_client_finds_the_server_by_its_card(steps: Json) -> None:
+    assert steps["card"]["name"] == "storyteller"
+    assert steps["binding"] in {
+        each["protocolBinding"] for each in steps["card"]["supportedInterfaces"]
     }
 
 
-async def test_a_message_is_answered(told: Json) -> None:
-    assert parts_of(told["sent"]["status"]["message"]) == ["You said: hello"]
+async def test_a_message_is_answered(steps: Json) -> None:
+    assert parts_of(steps["sent"]["status"]["message"]) == ["You said: hello"]
 
 
-async def test_files_go_in_and_come_out(told: Json) -> None:
-    task = told["files"]
+async def test_files_go_in_and_come_out(steps: Json) -> None:
+    task = steps["files"]
     echoed = task["status"]["message"]["parts"]
     assert base64.b64decode(echoed[1]["raw"]) == b"bytes in"
     assert (echoed[1]["filename"], echoed[1]["mediaType"]) == ("in.bin", "image/gif")
@@ -65,8 +65,8 @@ async def test_files_go_in_and_come_out(told: Json) -> None:
     assert linked["url"] == "https://files.example/a.png"
 
 
-async def test_text_streams_as_it_comes(told: Json) -> None:
-    frames = told["streamed"]
+async def test_text_streams_as_it_comes(steps: Json) -> None:
+    frames = steps["streamed"]
     updates = [frame["artifactUpdate"] for frame in frames if "artifactUpdate" in frame]
     chunks = [part["text"] for update in updates for part in update["artifact"].get("parts", [])]
     assert "".join(chunks) == "one two three"
@@ -74,24 +74,24 @@ async def test_text_streams_as_it_comes(told: Json) -> None:
     assert parts_of(frames[-1]["statusUpdate"]["status"]["message"]) == ["one two three"]
 
 
-async def test_a_running_task_is_followed_from_elsewhere_and_canceled(told: Json) -> None:
-    seen = told["canceled"]
+async def test_a_running_task_is_followed_from_elsewhere_and_canceled(steps: Json) -> None:
+    seen = steps["canceled"]
     assert seen["joined"]["task"]["id"] == seen["first"]["task"]["id"]
     assert seen["canceled"]["status"]["state"] == "TASK_STATE_CANCELED"
     for frames in (seen["followed"], seen["rest"]):
         assert frames[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_CANCELED"
 
 
-async def test_a_pause_is_answered_with_text(told: Json) -> None:
-    paused, resumed = told["paused"]["paused"], told["paused"]["resumed"]
+async def test_a_pause_is_answered_with_text(steps: Json) -> None:
+    paused, resumed = steps["paused"]["paused"], steps["paused"]["resumed"]
     assert paused["status"]["state"] == "TASK_STATE_INPUT_REQUIRED"
     assert parts_of(paused["status"]["message"]) == ["Which colour?"]
     assert resumed["id"] == paused["id"]
     assert parts_of(resumed["status"]["message"]) == ["You said: blue"]
 
 
-async def test_updates_are_pushed_to_a_webhook(told: Json) -> None:
-    seen = told["pushed"]
+async def test_updates_are_pushed_to_a_webhook(steps: Json) -> None:
+    seen = steps["pushed"]
     assert [each["url"] for each in (seen["created"], seen["got"])] == [seen["hook"]] * 2
     assert [each["id"] for each in seen["listed"]] == ["hook-1"]
     assert seen["left"] == []

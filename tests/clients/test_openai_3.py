@@ -1,4 +1,4 @@
-"""openai 3, in an environment of its own: what `openai` 2 is told, it takes as well."""
+"""openai 3, in an environment of its own: what `openai` 2 is given, it takes as well."""
 
 import asyncio
 import json
@@ -55,8 +55,8 @@ async def test_openai_3_talks_to_the_agent_and_takes_every_chunk_and_event() -> 
             stdout=asyncio.subprocess.PIPE,
         )
         out, _ = await process.communicate(json.dumps(everything_encoded()).encode())
-    told = json.loads(out)
-    assert told["version"].startswith("3.")
-    assert told["reason"] == "tool_calls"
-    assert told["said"] == "You are in Oakland."
-    assert told["invalid"] == []
+    seen = json.loads(out)
+    assert seen["version"].startswith("3.")
+    assert seen["reason"] == "tool_calls"
+    assert seen["said"] == "You are in Oakland."
+    assert seen["invalid"] == []

@@ -40,7 +40,7 @@ async def python_of_0_3() -> Path:
 @pytest_asyncio.fixture(
     scope="module", loop_scope="module", params=["JSONRPC", "HTTP+JSON", "GRPC"]
 )
-async def told(request: pytest.FixtureRequest, story: Story) -> AsyncGenerator[Json, None]:
+async def steps(request: pytest.FixtureRequest, story: Story) -> AsyncGenerator[Json, None]:
     """What the client saw, by step."""
     python = await python_of_0_3()
     yield json.loads(await output_of(python, "story.py", story.url, request.param, cwd=HERE))
@@ -61,16 +61,16 @@ async def test_the_card_has_what_a_0_3_client_reads(story: Story) -> None:
     assert versions == ["1.0"] * 3 + ["0.3"] * 3
 
 
-async def test_a_message_is_answered(told: Json) -> None:
+async def test_a_message_is_answered(steps: Json) -> None:
     """A10"""
-    task = told["sent"]["sent"]
+    task = steps["sent"]["sent"]
     assert (task["kind"], task["status"]["state"]) == ("task", "completed")
     assert texts(task["status"]["message"]) == ["You said: hello"]
-    assert told["sent"]["again"]["id"] == task["id"]
+    assert steps["sent"]["again"]["id"] == task["id"]
 
 
-async def test_files_go_in_and_come_out(told: Json) -> None:
-    task = told["files"]
+async def test_files_go_in_and_come_out(steps: Json) -> None:
+    task = steps["files"]
     sent = [part["file"] for part in task["status"]["message"]["parts"] if part["kind"] == "file"]
     assert base64.b64decode(sent[0]["bytes"]) == b"bytes in"
     assert (sent[0]["name"], sent[0]["mimeType"]) == ("in.bin", "image/gif")
@@ -83,8 +83,8 @@ async def test_files_go_in_and_come_out(told: Json) -> None:
     assert linked["uri"] == "https://files.example/a.png"
 
 
-async def test_text_streams_as_it_comes(told: Json) -> None:
-    frames = told["streamed"]
+async def test_text_streams_as_it_comes(steps: Json) -> None:
+    frames = steps["streamed"]
     chunks = [
         part["text"]
         for frame in frames
@@ -95,15 +95,15 @@ async def test_text_streams_as_it_comes(told: Json) -> None:
     assert (frames[-1]["status"]["state"], frames[-1]["final"]) == ("completed", True)
 
 
-async def test_a_running_task_is_followed_from_elsewhere_and_canceled(told: Json) -> None:
-    seen = told["canceled"]
+async def test_a_running_task_is_followed_from_elsewhere_and_canceled(steps: Json) -> None:
+    seen = steps["canceled"]
     assert seen["joined"]["status"]["state"] == "working"
     assert seen["canceled"]["status"]["state"] == "canceled"
     assert seen["rest"][-1]["status"]["state"] == "canceled"
 
 
-async def test_a_pause_is_answered_with_text(told: Json) -> None:
-    paused, resumed = told["paused"]["paused"], told["paused"]["resumed"]
+async def test_a_pause_is_answered_with_text(steps: Json) -> None:
+    paused, resumed = steps["paused"]["paused"], steps["paused"]["resumed"]
     assert paused["status"]["state"] == "input-required"
     assert resumed["id"] == paused["id"]
     assert texts(resumed["status"]["message"]) == ["You said: blue"]

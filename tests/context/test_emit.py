@@ -15,7 +15,7 @@ from google.genai import types
 
 from aion_adk import emit_data, emit_file, emit_message, emit_task_metadata, reply, reply_stream
 from aion_adk.protocol.structs import to_plain
-from tests.agents import agent_of, event_of, said
+from tests.agents import agent_of, event_of, text_event
 from tests.models import ScriptedModel, call, text
 from tests.serving import (
     deltas_of,
@@ -23,7 +23,7 @@ from tests.serving import (
     reply_of,
     send,
     serving,
-    spoken_in,
+    status_texts,
     statuses_of,
     stored,
     stream,
@@ -36,7 +36,7 @@ Use = Callable[[InvocationContext], None]
 def using(use: Use, *, says: str = "done") -> BaseAgent:
     async def run(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         use(ctx)
-        yield said(agent, ctx, says)
+        yield text_event(agent, ctx, says)
 
     return agent_of(run)
 
@@ -138,7 +138,7 @@ async def test_a_message_is_shown_while_the_task_goes_on_and_kept() -> None:
     async with serving(using(emit)) as url:
         frames = await stream(url, "hi")
         task = await stored(url, frames[0].task.id)
-    assert spoken_in(frames) == [
+    assert status_texts(frames) == [
         ("WORKING", "halfway"),
         ("WORKING", "nearly"),
         ("WORKING", "there"),
@@ -159,7 +159,7 @@ async def test_a_partial_message_is_only_streamed() -> None:
         frames = await stream(url, "hi")
         task = await stored(url, frames[0].task.id)
     assert deltas_of(frames) == ["wri", "ting"]
-    assert spoken_in(frames) == [("WORKING", "writing"), ("COMPLETED", "done")]
+    assert status_texts(frames) == [("WORKING", "writing"), ("COMPLETED", "done")]
     assert history_of(task) == ["hi", "writing", "done"]
     assert not task.artifacts
 
@@ -189,12 +189,12 @@ def emit_numbers(ctx: InvocationContext | ToolContext) -> None:
 
 async def from_async_code(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
     emit_numbers(ctx)
-    yield said(agent, ctx, "done")
+    yield text_event(agent, ctx, "done")
 
 
 async def from_a_thread(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
     await asyncio.to_thread(emit_numbers, ctx)
-    yield said(agent, ctx, "done")
+    yield text_event(agent, ctx, "done")
 
 
 def from_a_tool() -> BaseAgent:
@@ -216,7 +216,7 @@ async def test_the_order_is_kept_from_wherever_the_helpers_are_called(agent: Bas
     async with serving(agent) as url:
         frames = await stream(url, "hi")
         task = await stored(url, frames[0].task.id)
-    assert [text for _, text in spoken_in(frames)] == [*NUMBERS, "done"]
+    assert [text for _, text in status_texts(frames)] == [*NUMBERS, "done"]
     assert history_of(task) == ["hi", *NUMBERS, "done"]
     [artifact] = task.artifacts
     assert [to_plain(part.data) for part in artifact.parts] == [int(n) for n in NUMBERS]
@@ -258,7 +258,7 @@ async def test_a_reply_can_be_streamed_from_another_event_loop() -> None:
     async with serving(LlmAgent(name="llm", model=model, tools=[compose])) as url:
         frames = await stream(url, "hi")
     assert deltas_of(frames)[:2] == ["from ", "afar"]
-    assert spoken_in(frames) == [("COMPLETED", "from afar")]
+    assert status_texts(frames) == [("COMPLETED", "from afar")]
 
 
 async def test_what_comes_after_the_turn_is_dropped_and_logged(

@@ -21,7 +21,7 @@ from google.genai import types
 from aion_adk import A2AInbox, inbox_of
 from aion_adk.context.inbox import AnyContext, without_credentials
 from aion_adk.protocol.structs import to_dict, to_struct
-from tests.agents import agent_of, in_loop, in_parallel, in_sequence, said
+from tests.agents import agent_of, in_loop, in_parallel, in_sequence, text_event
 from tests.models import ScriptedModel, call, text
 from tests.serving import client_of, request_of, send, serving
 
@@ -39,7 +39,7 @@ class Seen:
         async def run(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
             assert getattr(ctx, "a2a_inbox") is inbox_of(ctx)  # noqa: B009 # no declared attribute
             self(agent.name, ctx)
-            yield said(agent, ctx, agent.name)
+            yield text_event(agent, ctx, agent.name)
 
         return agent_of(run, name=name)
 
@@ -183,7 +183,7 @@ async def test_the_inbox_holds_the_request() -> None:
 
     async def reading(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         inboxes.append(inbox_of(ctx))
-        yield said(agent, ctx, "read")
+        yield text_event(agent, ctx, "read")
 
     request = request_of(
         [Part(text="hello"), Part(raw=b"\x01", media_type="image/png")],
@@ -222,7 +222,7 @@ async def test_the_inbox_keeps_protected_keys_that_the_history_loses() -> None:
 
     async def reading(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         inboxes.append(inbox_of(ctx))
-        yield said(agent, ctx, "read")
+        yield text_event(agent, ctx, "read")
 
     metadata = {"aion:network": "slack", "deep": [{"https://docs.aion.to/x": 1}], "mine": 1}
     part = Part(text="hello", metadata=to_struct(metadata))
@@ -251,7 +251,7 @@ async def test_nothing_done_to_an_inbox_reaches_the_server_or_another_reader() -
         inbox.task.metadata.update({"spoiled": True})
         inbox.metadata["deep"]["spoiled"] = True
         inbox.headers["spoiled"] = "yes"
-        yield said(agent, ctx, "spoiled")
+        yield text_event(agent, ctx, "spoiled")
 
     tree = in_sequence(agent_of(spoiling, name="one"), agent_of(spoiling, name="two"))
     async with serving(tree) as url:

@@ -18,7 +18,7 @@ from google.adk.workflow import START, Workflow
 from pydantic import ValidationError
 
 from aion_adk import A2AOutbox
-from tests.agents import agent_of, said, wrote
+from tests.agents import agent_of, outbox_event, text_event
 from tests.models import ScriptedModel, call, text
 from tests.serving import reply_of, send, serving
 
@@ -30,7 +30,7 @@ def message_of(value: str, **fields: Any) -> Message:
 def writing(*outboxes: Any) -> BaseAgent:
     async def write(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         for outbox in outboxes:
-            yield wrote(agent, ctx, outbox)
+            yield outbox_event(agent, ctx, outbox)
 
     return agent_of(write)
 
@@ -106,12 +106,12 @@ async def test_the_last_outbox_of_the_turn_wins() -> None:
     """C2: partial events included, None is no outbox."""
 
     async def write(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield wrote(agent, ctx, message_of("first"))
-        partial = said(agent, ctx, "streamed", partial=True)
+        yield outbox_event(agent, ctx, message_of("first"))
+        partial = text_event(agent, ctx, "streamed", partial=True)
         partial.actions.state_delta["a2a_outbox"] = message_of("second")
         yield partial
-        yield wrote(agent, ctx, None)
-        yield said(agent, ctx, "ordinary text")
+        yield outbox_event(agent, ctx, None)
+        yield text_event(agent, ctx, "ordinary text")
 
     async with serving(agent_of(write)) as url:
         assert reply_of(await send(url, "hi")) == "second"
@@ -122,7 +122,7 @@ async def test_an_outbox_is_what_it_was_when_it_was_written() -> None:
 
     async def write(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         message = message_of("as written")
-        yield wrote(agent, ctx, message)
+        yield outbox_event(agent, ctx, message)
         message.parts[0].text = "changed later"
 
     async with serving(agent_of(write)) as url:
@@ -154,7 +154,7 @@ async def test_the_next_turn_never_sees_an_outbox(
 
     async def write(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         states.append(dict(ctx.session.state))
-        yield wrote(agent, ctx, outbox, count=len(states), nested={"kept": True})
+        yield outbox_event(agent, ctx, outbox, count=len(states), nested={"kept": True})
 
     agent, service = agent_of(write), sessions(tmp_path)
     async with serving(agent, session_service=service) as url:
@@ -232,7 +232,7 @@ async def test_an_outbox_message_in_a_foreign_state_key_is_left_alone() -> None:
     """C2"""
 
     async def write(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        event = said(agent, ctx, "the reply")
+        event = text_event(agent, ctx, "the reply")
         event.actions.state_delta["other_outbox"] = {"parts": [{"text": "not a reply"}]}
         yield event
 

@@ -26,7 +26,7 @@ from aion_adk import (
     reply,
     reply_stream,
 )
-from tests.agents import agent_of, said, wrote
+from tests.agents import agent_of, outbox_event, text_event
 from tests.models import ScriptedModel, call, text
 from tests.serving import reply_of, send, serving
 
@@ -63,7 +63,7 @@ async def test_under_adk_the_inbox_comes_from_the_session() -> None:
 
     async def reading(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         inboxes.append(inbox_of(ctx))
-        yield said(agent, ctx, "read")
+        yield text_event(agent, ctx, "read")
 
     await run(agent_of(reading), A2ABridgePlugin())
     [inbox] = inboxes
@@ -80,7 +80,7 @@ async def test_without_the_plugin_the_error_says_what_to_do() -> None:
 
     async def reading(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         inbox_of(ctx)
-        yield said(agent, ctx, "read")
+        yield text_event(agent, ctx, "read")
 
     with pytest.raises(LookupError, match=r"A2ABridgePlugin\(\)"):
         await run(agent_of(reading))
@@ -106,7 +106,7 @@ async def test_under_adk_an_outbox_is_shown_and_not_stored(outbox: Any, instance
     """B4"""
 
     async def writing(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield wrote(agent, ctx, outbox, kept="yes")
+        yield outbox_event(agent, ctx, outbox, kept="yes")
 
     plugins = [A2ABridgePlugin(name=f"bridge_{n}") for n in range(instances)]
     events, state = await run(agent_of(writing), *plugins)
@@ -118,7 +118,7 @@ async def test_under_adk_an_outbox_takes_the_place_of_the_events_own_text() -> N
     """B4"""
 
     async def writing(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        event = said(agent, ctx, "ordinary")
+        event = text_event(agent, ctx, "ordinary")
         event.actions.state_delta["a2a_outbox"] = Message(parts=[Part(text="shown")])
         yield event
 
@@ -147,7 +147,7 @@ async def test_under_adk_an_agent_tools_outbox_is_its_result() -> None:
 
     async def writing(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         assert inbox_of(ctx).origin == "adk"
-        yield wrote(agent, ctx, Message(parts=[Part(text="shown")]))
+        yield outbox_event(agent, ctx, Message(parts=[Part(text="shown")]))
 
     model = ScriptedModel(steps=[[call("child", call_id="1", request="x")], [text("done")]])
     agent = LlmAgent(name="llm", model=model, tools=[AgentTool(agent_of(writing, name="child"))])
@@ -169,7 +169,7 @@ async def test_outside_a_served_request_the_helpers_only_log(
         emit_message(ctx, "two")
         emit_task_metadata(ctx, {"k": 1})
         joined = await reply_stream(ctx, ["a", "b"])
-        yield said(agent, ctx, f"own {joined}")
+        yield text_event(agent, ctx, f"own {joined}")
 
     with caplog.at_level(logging.DEBUG, logger="aion_adk"):
         events, _ = await run(agent_of(helping), A2ABridgePlugin())
@@ -195,7 +195,7 @@ async def test_a_plugin_that_replaces_events_does_not_hide_the_outbox(
     """C2"""
 
     async def writing(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield wrote(agent, ctx, Message(parts=[Part(text="from the outbox")]))
+        yield outbox_event(agent, ctx, Message(parts=[Part(text="from the outbox")]))
 
     plugins = [Replacing(name="replacing"), *bridge]
     app = App(name="app", root_agent=agent_of(writing), plugins=plugins)

@@ -16,7 +16,7 @@ from google.genai import types
 
 from aion_adk import inbox_of
 from aion_adk.execution.adk_session import Caller, UserIdResolver, caller_of
-from tests.agents import agent_of, said
+from tests.agents import agent_of, text_event
 from tests.serving import reply_of, send, serving
 
 
@@ -75,7 +75,7 @@ def test_a_name_that_no_session_service_takes_is_mapped(name: str) -> None:
 
 async def counting(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
     messages = [event for event in ctx.session.events if event.author == "user"]
-    yield said(agent, ctx, f"{inbox_of(ctx).user_id}: {len(messages)}")
+    yield text_event(agent, ctx, f"{inbox_of(ctx).user_id}: {len(messages)}")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ async def test_files_of_any_context_can_be_kept(tmp_path: Path, context_id: str)
     async def saving(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         note = types.Part.from_bytes(data=b"kept", mime_type="text/plain")
         version = await CallbackContext(ctx).save_artifact("note.txt", note)
-        yield said(agent, ctx, f"version {version}")
+        yield text_event(agent, ctx, f"version {version}")
 
     files = FileArtifactService(tmp_path / "files")
     async with serving(agent_of(saving), artifact_service=files) as url:

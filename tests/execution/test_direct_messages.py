@@ -16,7 +16,7 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event, EventActions
 
 from aion_adk import A2AOutbox, TaskFailed, emit_message
-from tests.agents import said
+from tests.agents import text_event
 from tests.serving import client_of, request_of, serving, text_of
 
 COMPLETED = TaskState.TASK_STATE_COMPLETED
@@ -31,7 +31,7 @@ class Direct(BaseAgent):
             case "emit":
                 emit_message(ctx, "wait a moment")
             case "stream":
-                yield said(self, ctx, "wait a moment", partial=True)
+                yield text_event(self, ctx, "wait a moment", partial=True)
             case "fail":
                 raise TaskFailed("Not today.")
             case _:

@@ -19,10 +19,10 @@ from google.genai import types
 
 from aion_adk import BridgeError, TaskFailed, TaskRejected, emit_message
 from aion_adk.errors import find_cause
-from tests.agents import agent_of, event_of, in_parallel, in_sequence, said
+from tests.agents import agent_of, event_of, in_parallel, in_sequence, text_event
 from tests.execution.failing import FIXED, SECRET, SecretError, raising, speaking
 from tests.models import ScriptedModel, call
-from tests.serving import HEADERS, deltas_of, reply_of, send, serving, spoken_in, stored, stream
+from tests.serving import HEADERS, deltas_of, reply_of, send, serving, status_texts, stored, stream
 
 
 def tool_raising(error: Exception) -> BaseAgent:
@@ -85,7 +85,7 @@ async def test_an_unexpected_failure_tells_the_caller_nothing_but_an_id(
             frames = await stream(url, "hi")
             task = await stored(url, frames[0].task.id)
     assert task.status.state == TaskState.TASK_STATE_FAILED
-    assert [state for state, _ in spoken_in(frames)] == ["FAILED"]
+    assert [state for state, _ in status_texts(frames)] == ["FAILED"]
     assert reply_of(task).startswith(FIXED)
     for leaked in (SECRET, "SecretError", "passwd", "Traceback"):
         assert leaked not in str(frames)
@@ -114,13 +114,13 @@ async def test_an_event_with_an_error_code_fails_the_task() -> None:
     """F4"""
 
     async def failing(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(agent, ctx, "so far", partial=True)
+        yield text_event(agent, ctx, "so far", partial=True)
         yield event_of(agent, ctx, error_code="SAFETY", error_message=SECRET)
-        yield said(agent, ctx, "as if nothing had happened")
+        yield text_event(agent, ctx, "as if nothing had happened")
 
     async with serving(agent_of(failing)) as url:
         frames = await stream(url, "hi")
-    [(state, text)] = spoken_in(frames)
+    [(state, text)] = status_texts(frames)
     assert (state, text.startswith(FIXED)) == ("FAILED", True)
     assert SECRET not in str(frames)
     assert "SAFETY" not in str(frames)
@@ -161,7 +161,7 @@ async def test_a_model_that_answers_with_an_error_fails_the_task() -> None:
     async with serving(LlmAgent(name="llm", model=Refusing())) as url:
         frames = await stream(url, "hi")
         task = await send(url, "hi")
-    assert [state for state, _ in spoken_in(frames)] == ["FAILED"]
+    assert [state for state, _ in status_texts(frames)] == ["FAILED"]
     assert SECRET not in str(frames)
     assert reply_of(task) == "fine"
 
@@ -193,7 +193,7 @@ async def test_a_caught_task_failed_is_not_what_the_caller_hears() -> None:
         try:
             raise TaskFailed("meant for nobody")
         except TaskFailed:
-            yield said(agent, ctx, "going on", partial=True)
+            yield text_event(agent, ctx, "going on", partial=True)
             raise ValueError(SECRET)  # noqa: B904 # the point
 
     async with serving(agent_of(failing)) as url:
@@ -216,7 +216,7 @@ async def test_a_run_that_takes_too_long_fails_and_the_agent_is_cancelled(
     seen: list[str] = []
 
     async def endless(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(agent, ctx, "so far", partial=True)
+        yield text_event(agent, ctx, "so far", partial=True)
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -227,7 +227,7 @@ async def test_a_run_that_takes_too_long_fails_and_the_agent_is_cancelled(
         async with serving(agent_of(endless), run_timeout=0.05) as url:
             frames = await stream(url, "hi")
     assert seen == ["cancelled"]
-    [(state, text)] = spoken_in(frames)
+    [(state, text)] = status_texts(frames)
     assert (state, text.startswith("The request took too long. Error id: ")) == ("FAILED", True)
     assert text.rsplit(" ", 1)[1] in caplog.text
     assert deltas_of(frames) == ["so far"]
@@ -248,7 +248,7 @@ async def test_an_agent_that_will_not_stop_is_not_heard_any_more(
                 continue
         emit_message(ctx, "too late")
         try:
-            yield said(agent, ctx, "too late", partial=True)
+            yield text_event(agent, ctx, "too late", partial=True)
         finally:
             stopped.set()
 

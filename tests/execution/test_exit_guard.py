@@ -8,7 +8,7 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 
 from aion_adk.execution.exit_guard import AgentExit, contained_exits
-from tests.agents import said
+from tests.agents import text_event
 from tests.handling import ask, handler_of
 
 
@@ -70,7 +70,7 @@ async def test_the_task_factory_is_restored_after_the_last_run_of_two_servers() 
 
     async def look(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         during.append(loop.get_task_factory())
-        yield said(agent, ctx, "done")
+        yield text_event(agent, ctx, "done")
 
     first, second = handler_of(look), handler_of(look)
     await asyncio.gather(ask(first, "hi"), ask(second, "hi"))

@@ -10,10 +10,10 @@ from google.adk.agents import BaseAgent, LlmAgent
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 
-from tests.agents import agent_of, in_sequence, said
+from tests.agents import agent_of, in_sequence, text_event
 from tests.execution.failing import FIXED, speaking
 from tests.models import ScriptedModel, call, text
-from tests.serving import reply_of, send, serving, spoken_in, stream
+from tests.serving import reply_of, send, serving, status_texts, stream
 
 
 class Unstoppable(BaseException):
@@ -30,12 +30,12 @@ async def test_no_way_of_raising_takes_the_server_down(error: BaseException) -> 
     async def failing_once(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         if len(ctx.session.events) == 1:
             raise error
-        yield said(agent, ctx, "still here")
+        yield text_event(agent, ctx, "still here")
 
     async with serving(agent_of(failing_once)) as url:
         frames = await stream(url, "hi", context_id="c1")
         task = await send(url, "hi", context_id="c1")
-    [(state, text)] = spoken_in(frames)
+    [(state, text)] = status_texts(frames)
     assert state == "FAILED"
     assert text.startswith(FIXED)
     assert reply_of(task) == "still here"
@@ -45,7 +45,7 @@ async def test_sys_exit_in_a_sub_agent_fails_its_task_alone() -> None:
     """F4"""
 
     async def leaving(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(agent, ctx, "bye", partial=True)
+        yield text_event(agent, ctx, "bye", partial=True)
         sys.exit(1)
 
     tree = in_sequence(agent_of(speaking, name="one"), agent_of(leaving, name="two"))
@@ -71,7 +71,7 @@ async def test_sys_exit_in_a_tool_fails_its_task_alone(tool: Callable[[], Any]) 
     async with serving(LlmAgent(name="agent", model=model, tools=[tool])) as url:
         frames = await stream(url, "hi")
         task = await send(url, "hi")
-    [(state, words)] = spoken_in(frames)
+    [(state, words)] = status_texts(frames)
     assert (state, words.startswith(FIXED)) == ("FAILED", True)
     assert reply_of(task) == "still here"
 
@@ -83,7 +83,7 @@ async def test_a_task_that_an_agent_cancels_before_it_starts_warns_of_nothing(
         unneeded = asyncio.create_task(asyncio.sleep(60))
         unneeded.cancel()
         await asyncio.wait({unneeded})
-        yield said(agent, ctx, "done")
+        yield text_event(agent, ctx, "done")
 
     async with serving(agent_of(hasty)) as url:
         assert reply_of(await send(url, "hi")) == "done"

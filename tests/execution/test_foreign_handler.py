@@ -25,7 +25,7 @@ from aion_adk import (
 )
 from aion_adk.protocol.structs import to_plain
 from aion_adk.storage.memory import DurableTaskStore
-from tests.agents import agent_of, said, wrote
+from tests.agents import agent_of, outbox_event, text_event
 from tests.execution.failing import SECRET, SecretError, raising
 from tests.serving import (
     deltas_of,
@@ -33,7 +33,7 @@ from tests.serving import (
     listening,
     reply_of,
     send,
-    spoken_in,
+    status_texts,
     stored,
     stream,
 )
@@ -60,23 +60,27 @@ async def test_the_executor_works_in_a_handler_wired_by_hand() -> None:
 
     async def busy(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         assert inbox_of(ctx).message.parts[0].text == "hi"
-        yield said(agent, ctx, "strea", partial=True)
-        yield said(agent, ctx, "ming", partial=True)
-        yield said(agent, ctx, "streaming")
-        yield said(agent, ctx, "again", partial=True)
+        yield text_event(agent, ctx, "strea", partial=True)
+        yield text_event(agent, ctx, "ming", partial=True)
+        yield text_event(agent, ctx, "streaming")
+        yield text_event(agent, ctx, "again", partial=True)
         emit_message(ctx, "halfway")
         emit_data(ctx, {"row": 1}, name="rows", append=True)
         emit_data(ctx, {"row": 2}, name="rows", append=True)
         reply(ctx, "one")
         await reply_stream(ctx, ["t", "wo"])
-        yield wrote(agent, ctx, {"metadata": {"k": 1}})
+        yield outbox_event(agent, ctx, {"metadata": {"k": 1}})
 
     async with listening(foreign(agent_of(busy))) as url:
         frames = await stream(url, "hi")
         task = await stored(url, frames[0].task.id)
         blocking = await send(url, "hi")
     assert deltas_of(frames) == ["strea", "ming", "again", "t", "wo"]
-    assert spoken_in(frames) == [("WORKING", "halfway"), ("WORKING", "one"), ("COMPLETED", "two")]
+    assert status_texts(frames) == [
+        ("WORKING", "halfway"),
+        ("WORKING", "one"),
+        ("COMPLETED", "two"),
+    ]
     for seen in (task, blocking):
         assert history_of(seen) == ["hi", "halfway", "one"]
         assert reply_of(seen) == "two"
@@ -90,7 +94,7 @@ async def test_a_failure_in_a_handler_wired_by_hand_tells_nothing(error: BaseExc
     async with listening(foreign(agent_of(raising(error)))) as url:
         frames = await stream(url, "hi")
         task = await stored(url, frames[0].task.id)
-    assert [state for state, _ in spoken_in(frames)] == ["FAILED"]
+    assert [state for state, _ in status_texts(frames)] == ["FAILED"]
     assert task.status.state == TaskState.TASK_STATE_FAILED
     assert SECRET not in str(frames)
 
@@ -103,9 +107,9 @@ async def test_a_follow_up_goes_on_in_a_handler_wired_by_hand() -> None:
         if len(history) == 1:
             question = {"parts": [{"text": "which?"}]}
             status = {"state": "TASK_STATE_INPUT_REQUIRED", "message": question}
-            yield wrote(agent, ctx, {"status": status})
+            yield outbox_event(agent, ctx, {"status": status})
         else:
-            yield said(agent, ctx, f"{inbox_of(ctx).message.parts[0].text} it is")
+            yield text_event(agent, ctx, f"{inbox_of(ctx).message.parts[0].text} it is")
 
     async with listening(foreign(agent_of(asking))) as url:
         first = await send(url, "hi")

@@ -13,14 +13,22 @@ from google.genai import types
 
 from aion_adk import A2AOutbox, emit_message, reply, reply_stream
 from aion_adk.protocol.structs import to_dict, to_plain, to_struct
-from tests.agents import Behaviour, agent_of, event_of, in_parallel, in_sequence, said, wrote
+from tests.agents import (
+    Behaviour,
+    agent_of,
+    event_of,
+    in_parallel,
+    in_sequence,
+    outbox_event,
+    text_event,
+)
 from tests.serving import (
     deltas_of,
     history_of,
     reply_of,
     send,
     serving,
-    spoken_in,
+    status_texts,
     statuses_of,
     stored,
     stream,
@@ -44,8 +52,8 @@ async def test_the_response_buffer_beats_outbox_and_content(
             artifacts=[Artifact(artifact_id="a1", parts=[Part(text="artifact")])],
             metadata=to_struct({"k": 1}),
         )
-        yield wrote(agent, ctx, A2AOutbox(task=patch))
-        yield said(agent, ctx, "ordinary")
+        yield outbox_event(agent, ctx, A2AOutbox(task=patch))
+        yield text_event(agent, ctx, "ordinary")
 
     with caplog.at_level(logging.WARNING, logger="aion_adk"):
         async with serving(agent_of(answering)) as url:
@@ -65,15 +73,15 @@ async def test_each_write_to_the_buffer_is_one_message_in_order() -> None:
         reply(ctx, types.Content(parts=[types.Part(text="two")]))
         reply(ctx, [Part(text="three"), types.Part(text=" and "), "more"])
         reply(ctx, message_of("four", message_id="m4", task_id="other", context_id="other"))
-        yield said(agent, ctx, "ordinary")
+        yield text_event(agent, ctx, "ordinary")
 
     async with serving(agent_of(answering)) as url:
         frames = await stream(url, "hi")
         task = await stored(url, frames[0].task.id)
         brief = await stored(url, frames[0].task.id, history_length=0)
     expected = ["one", "two", "three and more", "four"]
-    assert [state for state, _ in spoken_in(frames)] == ["WORKING"] * 3 + ["COMPLETED"]
-    assert [text for _, text in spoken_in(frames)] == expected
+    assert [state for state, _ in status_texts(frames)] == ["WORKING"] * 3 + ["COMPLETED"]
+    assert [text for _, text in status_texts(frames)] == expected
     assert history_of(task) == ["hi", *expected]
     assert task.history[-1] == task.status.message
     assert task.status.message.message_id == "m4"
@@ -110,21 +118,21 @@ async def test_a_streamed_reply_is_durable_as_one_message() -> None:
     async def answering(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         assert await reply_stream(ctx, ["Hel", "", "lo"]) == "Hello"
         assert await reply_stream(ctx, chunks()) == "together"
-        yield said(agent, ctx, "ordinary")
+        yield text_event(agent, ctx, "ordinary")
 
     async with serving(agent_of(answering)) as url:
         frames = await stream(url, "hi")
     assert deltas_of(frames) == ["Hel", "lo", "to", "geth", "er"]
-    assert spoken_in(frames) == [("WORKING", "Hello"), ("COMPLETED", "together")]
+    assert status_texts(frames) == [("WORKING", "Hello"), ("COMPLETED", "together")]
 
 
 async def test_ordinary_content_never_beats_an_outbox() -> None:
     """C4"""
 
     async def answering(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield wrote(agent, ctx, message_of("from the outbox"))
-        yield said(agent, ctx, "partial", partial=True)
-        yield said(agent, ctx, "ordinary")
+        yield outbox_event(agent, ctx, message_of("from the outbox"))
+        yield text_event(agent, ctx, "partial", partial=True)
+        yield text_event(agent, ctx, "ordinary")
 
     async with serving(agent_of(answering)) as url:
         assert reply_of(await send(url, "hi")) == "from the outbox"
@@ -134,25 +142,25 @@ async def test_native_content_can_be_written_to_the_buffer() -> None:
     """C4: final content and helpers in the order they came, before any outbox."""
 
     async def answering(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(agent, ctx, "partial", partial=True)
-        yield said(agent, ctx, "first")
+        yield text_event(agent, ctx, "partial", partial=True)
+        yield text_event(agent, ctx, "first")
         reply(ctx, "second")
-        yield wrote(agent, ctx, message_of("from the outbox"))
-        yield said(agent, ctx, "third")
+        yield outbox_event(agent, ctx, message_of("from the outbox"))
+        yield text_event(agent, ctx, "third")
 
     async with serving(agent_of(answering), native_content="buffer") as url:
         assert history_of(await send(url, "hi")) == ["hi", "first", "second", "third"]
 
 
 async def only_partial(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-    yield said(agent, ctx, "never ", partial=True)
-    yield said(agent, ctx, "confirmed", partial=True)
+    yield text_event(agent, ctx, "never ", partial=True)
+    yield text_event(agent, ctx, "confirmed", partial=True)
 
 
 async def confirmed(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-    yield said(agent, ctx, "dra", partial=True)
-    yield said(agent, ctx, "draft")
-    yield said(agent, ctx, "final")
+    yield text_event(agent, ctx, "dra", partial=True)
+    yield text_event(agent, ctx, "draft")
+    yield text_event(agent, ctx, "final")
 
 
 async def thinking(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
@@ -202,9 +210,9 @@ async def test_text_is_confirmed_by_its_own_branch_only() -> None:
     """C3 (1)"""
 
     async def half(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(agent, ctx, agent.name, partial=True)
+        yield text_event(agent, ctx, agent.name, partial=True)
         if agent.name == "left":
-            yield said(agent, ctx, agent.name)
+            yield text_event(agent, ctx, agent.name)
 
     tree = in_parallel(agent_of(half, name="left"), agent_of(half, name="right"))
     async with serving(tree) as url:
@@ -264,11 +272,11 @@ async def test_nothing_said_is_no_reply() -> None:
         reply(ctx, types.Content(parts=[types.Part(text="hidden", thought=True)]))
         emit_message(ctx, "")
         assert await reply_stream(ctx, [""]) == ""
-        yield said(agent, ctx, "ordinary")
+        yield text_event(agent, ctx, "ordinary")
 
     async with serving(agent_of(answering)) as url:
         frames = await stream(url, "hi")
-    assert spoken_in(frames) == [("COMPLETED", "ordinary")]
+    assert status_texts(frames) == [("COMPLETED", "ordinary")]
 
 
 async def test_the_text_that_a_workflow_returns_is_a_text_part() -> None:
@@ -296,7 +304,7 @@ async def test_the_reply_can_be_an_artifact() -> None:
     assert [part.text for part in artifact.parts] == ["one", "two"]
     assert not task.status.HasField("message")
     assert history_of(task) == ["hi"]
-    assert spoken_in(frames) == []
+    assert status_texts(frames) == []
 
 
 async def test_a_failure_is_told_on_the_status_even_where_replies_are_artifacts() -> None:
@@ -331,7 +339,7 @@ async def test_a_patch_adds_history_and_merges_artifacts_and_metadata() -> None:
 
     async def patching(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         text = ctx.user_content.parts[0].text if ctx.user_content and ctx.user_content.parts else ""
-        yield wrote(agent, ctx, patch(text or ""))
+        yield outbox_event(agent, ctx, patch(text or ""))
 
     async with serving(agent_of(patching)) as url:
         first = await send(url, "one")
@@ -364,18 +372,18 @@ async def test_a_patch_decides_how_the_task_ends(asked: str, given: str) -> None
 
     async def patching(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         status = TaskStatus(state=f"TASK_STATE_{asked}", message=message_of("the last word"))
-        yield wrote(agent, ctx, Task(status=status, history=[message_of("before it")]))
+        yield outbox_event(agent, ctx, Task(status=status, history=[message_of("before it")]))
 
     async with serving(agent_of(patching)) as url:
         frames = await stream(url, "hi")
-    assert spoken_in(frames) == [("WORKING", "before it"), (given, "the last word")]
+    assert status_texts(frames) == [("WORKING", "before it"), (given, "the last word")]
 
 
 async def test_the_inbound_message_sent_back_is_a_message_of_its_own() -> None:
     """D1: echoing does not lose the reply to the id it shares with the request."""
 
     async def echoing(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield wrote(agent, ctx, message_of("echo", message_id="m1"))
+        yield outbox_event(agent, ctx, message_of("echo", message_id="m1"))
 
     async with serving(agent_of(echoing)) as url:
         task = await send(url, "hi", message_id="m1")

@@ -12,7 +12,15 @@ from google.genai import types
 
 from aion_adk import TaskFailed, emit_data, emit_message, reply, reply_stream
 from aion_adk.protocol.structs import to_dict
-from tests.agents import Behaviour, agent_of, event_of, in_parallel, in_sequence, said, wrote
+from tests.agents import (
+    Behaviour,
+    agent_of,
+    event_of,
+    in_parallel,
+    in_sequence,
+    outbox_event,
+    text_event,
+)
 from tests.models import ScriptedModel, call, text
 from tests.serving import (
     client_of,
@@ -22,7 +30,7 @@ from tests.serving import (
     request_of,
     send,
     serving,
-    spoken_in,
+    status_texts,
     stored,
     stream,
 )
@@ -53,8 +61,8 @@ def sections_of(frames: Sequence[StreamResponse]) -> list[tuple[str, str]]:
 
 async def counting(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
     for word in ("one ", "two ", "three"):
-        yield said(agent, ctx, word, partial=True)
-    yield said(agent, ctx, "one two three")
+        yield text_event(agent, ctx, word, partial=True)
+    yield text_event(agent, ctx, "one two three")
 
 
 async def test_partial_text_streams_once_and_the_final_event_ends_its_section() -> None:
@@ -70,7 +78,7 @@ async def test_partial_text_streams_once_and_the_final_event_ends_its_section() 
         (True, True),
     ]
     assert sections_of(frames) == [(DELTA, "one two three")]
-    assert spoken_in(frames) == [("COMPLETED", "one two three")]
+    assert status_texts(frames) == [("COMPLETED", "one two three")]
 
 
 async def test_text_with_any_line_end_streams_whole() -> None:
@@ -78,13 +86,13 @@ async def test_text_with_any_line_end_streams_whole() -> None:
     words = "a\u2028b\u2029c\x85d\x0be\x0cf\x1cg\r\nh\ri\x7fé"
 
     async def saying(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(agent, ctx, words, partial=True)
-        yield said(agent, ctx, words)
+        yield text_event(agent, ctx, words, partial=True)
+        yield text_event(agent, ctx, words)
 
     async with serving(agent_of(saying)) as url:
         frames = await stream(url, "hi")
     assert deltas_of(frames) == [words]
-    assert spoken_in(frames) == [("COMPLETED", words)]
+    assert status_texts(frames) == [("COMPLETED", words)]
 
 
 async def test_a_blocking_call_is_answered_with_the_finished_task() -> None:
@@ -101,7 +109,7 @@ async def test_a_call_that_does_not_wait_gets_the_working_task_and_the_run_goes_
 
     async def waiting(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         await may_go_on.wait()
-        yield said(agent, ctx, "done")
+        yield text_event(agent, ctx, "done")
 
     configuration = SendMessageConfiguration(return_immediately=True)
     async with serving(agent_of(waiting)) as url:
@@ -121,15 +129,15 @@ async def test_the_frames_of_a_stream_come_in_their_order() -> None:
     """E1"""
 
     async def busy(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(agent, ctx, "strea", partial=True)
+        yield text_event(agent, ctx, "strea", partial=True)
         emit_message(ctx, "emitted")
         emit_data(ctx, 1, name="emitted")
         reply(ctx, "first")
         reply(ctx, "last")
         artifact = {"artifactId": "patched", "parts": [{"text": "patched"}]}
         patch = {"artifacts": [artifact], "metadata": {"k": 1}}
-        yield wrote(agent, ctx, patch)
-        yield said(agent, ctx, "ming", partial=True)
+        yield outbox_event(agent, ctx, patch)
+        yield text_event(agent, ctx, "ming", partial=True)
 
     async with serving(agent_of(busy)) as url:
         frames = await stream(url, "hi")
@@ -165,16 +173,16 @@ async def test_text_after_a_tool_call_is_a_section_of_its_own() -> None:
     """E2"""
 
     async def calling(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(agent, ctx, "let me look", partial=True)
+        yield text_event(agent, ctx, "let me look", partial=True)
         part = types.Part(function_call=types.FunctionCall(name="look", args={}))
         yield event_of(agent, ctx, content=types.Content(role="model", parts=[part]))
-        yield said(agent, ctx, "found it", partial=True)
-        yield said(agent, ctx, "found it")
+        yield text_event(agent, ctx, "found it", partial=True)
+        yield text_event(agent, ctx, "found it")
 
     async with serving(agent_of(calling)) as url:
         frames = await stream(url, "hi")
     assert sections_of(frames) == [(DELTA, "let me look"), (DELTA, "found it")]
-    assert spoken_in(frames) == [("COMPLETED", "found it")]
+    assert status_texts(frames) == [("COMPLETED", "found it")]
 
 
 def taking_turns(names: str) -> Behaviour:
@@ -187,9 +195,9 @@ def taking_turns(names: str) -> Behaviour:
             if agent.name != order[0] or number:
                 await turns[agent.name].wait()
                 turns[agent.name].clear()
-            yield said(agent, ctx, f"{agent.name}{number} ", partial=True)
+            yield text_event(agent, ctx, f"{agent.name}{number} ", partial=True)
             turns[order[(order.index(agent.name) + 1) % len(order)]].set()
-        yield said(agent, ctx, f"{agent.name}0 {agent.name}1 {agent.name}2 ")
+        yield text_event(agent, ctx, f"{agent.name}0 {agent.name}1 {agent.name}2 ")
 
     return speak
 
@@ -222,22 +230,22 @@ async def test_authors_one_after_the_other_have_a_section_each() -> None:
     async with serving(tree) as url:
         frames = await stream(url, "hi")
     assert sections_of(frames) == [(DELTA, "one two three")] * 2
-    assert spoken_in(frames) == [("COMPLETED", "one two three")]
+    assert status_texts(frames) == [("COMPLETED", "one two three")]
 
 
 async def test_a_helper_and_an_event_that_stream_at_once_do_not_mix() -> None:
     """E2"""
 
     async def both(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(agent, ctx, "event ", partial=True)
+        yield text_event(agent, ctx, "event ", partial=True)
         await reply_stream(ctx, ["hel", "per"])
-        yield said(agent, ctx, "text", partial=True)
-        yield said(agent, ctx, "event text")
+        yield text_event(agent, ctx, "text", partial=True)
+        yield text_event(agent, ctx, "event text")
 
     async with serving(agent_of(both)) as url:
         frames = await stream(url, "hi")
     assert sections_of(frames) == [(f"{DELTA}:agent", "helper"), (DELTA, "event text")]
-    assert spoken_in(frames) == [("COMPLETED", "helper")]
+    assert status_texts(frames) == [("COMPLETED", "helper")]
 
 
 async def test_replies_that_stream_at_once_do_not_mix() -> None:
@@ -259,7 +267,7 @@ async def test_replies_that_stream_at_once_do_not_mix() -> None:
     async with serving(agent_of(both)) as url:
         frames = await stream(url, "hi")
     assert sections_of(frames) == [(DELTA, "a0a1"), (f"{DELTA}:agent", "b0b1")]
-    assert spoken_in(frames) == [("WORKING", "a0a1"), ("COMPLETED", "b0b1")]
+    assert status_texts(frames) == [("WORKING", "a0a1"), ("COMPLETED", "b0b1")]
 
 
 async def test_thoughts_are_not_streamed() -> None:
@@ -269,8 +277,8 @@ async def test_thoughts_are_not_streamed() -> None:
         thought = types.Part(text="hidden", thought=True)
         content = types.Content(role="model", parts=[thought])
         yield event_of(agent, ctx, content=content, partial=True)
-        yield said(agent, ctx, "open", partial=True)
-        yield said(agent, ctx, "open")
+        yield text_event(agent, ctx, "open", partial=True)
+        yield text_event(agent, ctx, "open")
 
     async with serving(agent_of(thinking)) as url:
         frames = await stream(url, "hi")
@@ -283,14 +291,14 @@ async def test_a_stream_that_fails_closes_its_sections_and_ends_once(error: Exce
     """E1, F4"""
 
     async def failing(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(agent, ctx, "so far", partial=True)
+        yield text_event(agent, ctx, "so far", partial=True)
         raise error
 
     async with serving(agent_of(failing)) as url:
         frames = await stream(url, "hi")
         task = await stored(url, frames[0].task.id)
     assert sections_of(frames) == [(DELTA, "so far")]
-    assert [state for state, _ in spoken_in(frames)] == ["FAILED"]
+    assert [state for state, _ in status_texts(frames)] == ["FAILED"]
     assert frames[-1].status_update.status == task.status
     assert not task.artifacts
 
@@ -301,10 +309,10 @@ async def test_text_in_flight_is_in_no_task() -> None:
     may_go_on = asyncio.Event()
 
     async def pausing(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(agent, ctx, "in flight", partial=True)
+        yield text_event(agent, ctx, "in flight", partial=True)
         shown.set()
         await may_go_on.wait()
-        yield said(agent, ctx, "in flight")
+        yield text_event(agent, ctx, "in flight")
 
     async with serving(agent_of(pausing)) as url, client_of(url, streaming=True) as client:
         frames = client.send_message(request_of("hi"))
@@ -340,7 +348,7 @@ async def test_an_llm_agent_really_streams_and_runs_its_tools_once() -> None:
     assert looked == ["box"]
     assert len(deltas_of(frames)) > len(sections_of(frames))
     assert sections_of(frames) == [(DELTA, "Let me look."), (DELTA, "A cat.")]
-    assert spoken_in(frames) == [("COMPLETED", "A cat.")]
+    assert status_texts(frames) == [("COMPLETED", "A cat.")]
     assert history_of(task) == ["what is in the box?", "A cat."]
 
 
@@ -369,4 +377,4 @@ async def test_the_last_frame_can_be_the_whole_task() -> None:
         task = await stored(url, frames[0].task.id)
     assert frames[-1].task == task
     assert task.status.state == TaskState.TASK_STATE_COMPLETED
-    assert spoken_in(frames) == []
+    assert status_texts(frames) == []

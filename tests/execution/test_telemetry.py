@@ -19,7 +19,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from aion_adk import TaskFailed
 from aion_adk.execution.telemetry import parent_of
-from tests.agents import agent_of, said
+from tests.agents import agent_of, text_event
 from tests.models import ScriptedModel, call, text
 from tests.serving import HEADERS, reply_of, send, serving, stream
 
@@ -155,7 +155,7 @@ async def test_every_run_has_the_telemetry_settings_that_the_server_started_with
     async def note(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         assert ctx.run_config
         seen.append(ctx.run_config.telemetry)
-        yield said(agent, ctx, "noted")
+        yield text_event(agent, ctx, "noted")
 
     run_config = RunConfig(telemetry=given) if given else None
     async with serving(agent_of(note), run_config=run_config) as url:

@@ -11,7 +11,7 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
 from aion_adk import TaskFailed, emit_file
-from tests.agents import said
+from tests.agents import text_event
 from tests.models import ScriptedModel, call, text
 
 USAGE = types.GenerateContentResponseUsageMetadata(
@@ -71,13 +71,13 @@ def approving_agent() -> LlmAgent:
 class Hello(BaseAgent):
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         for chunk in ("Hel", "lo."):
-            yield said(self, ctx, chunk, partial=True)
-        yield said(self, ctx, "Hello.")
+            yield text_event(self, ctx, chunk, partial=True)
+        yield text_event(self, ctx, "Hello.")
 
 
 class Failing(BaseAgent):
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(self, ctx, "Trying", partial=True)
+        yield text_event(self, ctx, "Trying", partial=True)
         raise TaskFailed("The oven is cold.")
 
 
@@ -95,4 +95,4 @@ class Reporting(BaseAgent):
         blobs = [part.inline_data for part in parts if part.inline_data]
         emit_file(ctx, url="https://example.com/r.pdf", mime_type="application/pdf", name="report")
         got = ", ".join(f"{blob.mime_type} {blob.data!r}" for blob in blobs)
-        yield said(self, ctx, f"Got {got}.")
+        yield text_event(self, ctx, f"Got {got}.")

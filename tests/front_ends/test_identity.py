@@ -9,14 +9,14 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 from openai import AsyncOpenAI, AuthenticationError, NotFoundError
 
-from tests.agents import said
+from tests.agents import text_event
 from tests.front_ends.calling import agui_events, run_input
 from tests.serving import serving
 
 
 class Doorman(BaseAgent):
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(self, ctx, f"Hello {ctx.user_id}.")
+        yield text_event(self, ctx, f"Hello {ctx.user_id}.")
 
 
 def by_key(headers: Mapping[str, str]) -> str | None:

@@ -25,7 +25,7 @@ from aion_adk.protocol.canonical import (
 )
 from aion_adk.protocol.from_genai import data_part
 from aion_adk.protocol.structs import to_struct
-from tests.agents import said
+from tests.agents import text_event
 from tests.serving import serving, stream
 
 TEXT = Part(text="hello")
@@ -100,8 +100,8 @@ def test_a_task_starts_a_run_and_an_artifact_is_an_activity_or_text_in_flight() 
 
 class Speaking(BaseAgent):
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(self, ctx, "in ", partial=True)
-        yield said(self, ctx, "flight", partial=True)
+        yield text_event(self, ctx, "in ", partial=True)
+        yield text_event(self, ctx, "flight", partial=True)
         emit_message(ctx, "on the way")
         reply(ctx, "first")
         reply(ctx, "second")

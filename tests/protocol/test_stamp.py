@@ -14,7 +14,7 @@ from google.protobuf.struct_pb2 import Value
 
 from aion_adk import emit_data, emit_message, emit_task_metadata, reply
 from aion_adk.protocol.structs import to_dict, to_plain, to_struct, to_value
-from tests.agents import agent_of, event_of, said, wrote
+from tests.agents import agent_of, event_of, outbox_event, text_event
 from tests.serving import history_of, send, serving, stored, stream, tasks_of
 
 METADATA = to_struct(
@@ -62,7 +62,7 @@ async def test_nothing_an_agent_writes_can_forge_what_the_server_owns() -> None:
             status=TaskStatus(message=forged_message("last")),
         )
         before = deepcopy(patch)
-        yield wrote(agent, ctx, patch)
+        yield outbox_event(agent, ctx, patch)
         assert patch == before
 
     async with serving(agent_of(forging)) as url:
@@ -124,7 +124,7 @@ async def test_what_json_cannot_hold_leaves_as_null() -> None:
     async def measuring(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         emit_data(ctx, data, name="readings")
         emit_task_metadata(ctx, {"mean": nan})
-        yield wrote(agent, ctx, Message(parts=[Part(data=Value(number_value=inf))]))
+        yield outbox_event(agent, ctx, Message(parts=[Part(data=Value(number_value=inf))]))
 
     async with serving(agent_of(measuring)) as url:
         frames = await stream(url, "hi")
@@ -150,7 +150,7 @@ async def test_what_the_server_stamps_wins_over_everybody() -> None:
         message = Message(parts=[Part(text="hello")], metadata=to_struct({"region": "forged"}))
         status = TaskStatus(state=TaskState.TASK_STATE_INPUT_REQUIRED, message=message)
         metadata = to_struct({"region": "forged", "aion:network": "forged", "patched": 1})
-        yield wrote(agent, ctx, Task(status=status, metadata=metadata))
+        yield outbox_event(agent, ctx, Task(status=status, metadata=metadata))
 
     async with serving(agent_of(forging), server_metadata=stamped) as url:
         first = await send(url, "hi", context_id="c1")
@@ -167,7 +167,7 @@ async def test_dropped_keys_are_named_in_a_warning(caplog: pytest.LogCaptureFixt
     async def emitting(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         emit_task_metadata(ctx, {"deep": {"aion:network": "x"}, "mine": 1})
         emit_task_metadata(ctx, {"mine": 2, "also": 3})
-        yield said(agent, ctx, "done")
+        yield text_event(agent, ctx, "done")
 
     with caplog.at_level(logging.WARNING, logger="aion_adk"):
         async with serving(agent_of(emitting)) as url:
@@ -180,7 +180,7 @@ async def test_an_agents_artifact_cannot_pass_for_text_in_flight() -> None:
     """E3, D3"""
 
     async def patching(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield wrote(agent, ctx, Task(artifacts=[forged_artifact("aion:stream-delta")]))
+        yield outbox_event(agent, ctx, Task(artifacts=[forged_artifact("aion:stream-delta")]))
 
     async with serving(agent_of(patching)) as url:
         task = await send(url, "hi")

@@ -14,7 +14,7 @@ from google.protobuf.struct_pb2 import Value
 
 from aion_adk.protocol.structs import to_struct, to_value
 from aion_adk.protocol.to_genai import mime_type_of, to_content
-from tests.agents import agent_of, said
+from tests.agents import agent_of, text_event
 from tests.serving import HEADERS, reply_of, send, serving
 
 
@@ -122,7 +122,7 @@ def test_nothing_to_say_is_invalid_params() -> None:
 
 async def echoing(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
     texts = [part.text or "" for part in (ctx.user_content and ctx.user_content.parts) or []]
-    yield said(agent, ctx, "|".join(texts))
+    yield text_event(agent, ctx, "|".join(texts))
 
 
 async def rpc(url: str, method: str, **params: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 
 from aion_adk import serve, to_a2a
-from tests.agents import said
+from tests.agents import text_event
 
 GRACE = float(os.environ.get("GRACE", "0.5"))
 
@@ -18,7 +18,7 @@ GRACE = float(os.environ.get("GRACE", "0.5"))
 class Waiting(BaseAgent):
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         try:
-            yield said(self, ctx, "hello", partial=True)
+            yield text_event(self, ctx, "hello", partial=True)
             await asyncio.Event().wait()
         finally:
             print("cleaned up", flush=True)

@@ -14,7 +14,7 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 
 from aion_adk import inbox_of
-from tests.agents import said
+from tests.agents import text_event
 from tests.conformance.errors import TASK_NOT_FOUND, says
 from tests.conformance.messages import request, send
 from tests.conformance.wires import V1, Grpc, Json, JsonRpc, Rest, Wire, call, refusal_of
@@ -29,7 +29,7 @@ class Doorman(BaseAgent):
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         inbox = inbox_of(ctx)
         seen = sorted(name for name in inbox.headers if "auth" in name)
-        yield said(self, ctx, f"{inbox.user_id} {inbox.authenticated} {ctx.user_id} {seen}")
+        yield text_event(self, ctx, f"{inbox.user_id} {inbox.authenticated} {ctx.user_id} {seen}")
 
 
 async def by_token(headers: Mapping[str, str]) -> str | None:

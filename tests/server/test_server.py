@@ -24,7 +24,7 @@ from starlette.routing import Mount
 from aion_adk import A2AApp, to_a2a
 from aion_adk.card import Servable
 from aion_adk.storage.memory import MemoryTaskStore
-from tests.agents import said
+from tests.agents import text_event
 from tests.serving import HEADERS, listening, reply_of, send, serving
 
 CARD = "/.well-known/agent-card.json"
@@ -40,7 +40,7 @@ RPC = {
 
 class Greeter(BaseAgent):
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(self, ctx, "hello")
+        yield text_event(self, ctx, "hello")
 
 
 async def greet(ctx: Any) -> str:

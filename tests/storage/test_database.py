@@ -14,7 +14,7 @@ from aion_adk.errors import LoadError
 from aion_adk.server.build import database_at
 from aion_adk.storage.database import Database
 from tests.acts import Held
-from tests.agents import said
+from tests.agents import text_event
 from tests.handling import (
     IMMEDIATELY,
     Acting,
@@ -45,7 +45,7 @@ async def database(url: str) -> AsyncGenerator[Database, None]:
 
 async def counts(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
     turns = sum(event.author == "user" for event in ctx.session.events)
-    yield said(agent, ctx, f"turn {turns}")
+    yield text_event(agent, ctx, f"turn {turns}")
 
 
 async def test_tasks_and_conversations_outlive_the_app(url: str) -> None:

@@ -11,7 +11,7 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 
 from tests.acts import Held, asks_back
-from tests.agents import said
+from tests.agents import text_event
 from tests.handling import (
     IMMEDIATELY,
     Acting,
@@ -64,7 +64,7 @@ async def test_a_caller_that_leaves_while_it_cancels_does_not_leave_its_task_at_
         try:
             begun.set()
             await asyncio.Event().wait()
-            yield said(agent, ctx, "never")
+            yield text_event(agent, ctx, "never")
         finally:
             canceled.set()
             await go.wait()
@@ -133,11 +133,11 @@ async def test_an_executor_that_ignores_its_cancellation_ends_canceled_and_block
 
 
 async def stubborn(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-    yield said(agent, ctx, "a", partial=True)
+    yield text_event(agent, ctx, "a", partial=True)
     try:
         await asyncio.Event().wait()
     except asyncio.CancelledError:
-        yield said(agent, ctx, "I go on")
+        yield text_event(agent, ctx, "I go on")
 
 
 async def test_an_agent_that_answers_its_cancellation_is_not_heard() -> None:

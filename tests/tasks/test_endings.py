@@ -17,8 +17,8 @@ from google.adk.runners import InMemoryRunner
 from aion_adk import A2ABridgePlugin, A2AOutbox, MemoryTaskStore, emit_data
 from aion_adk.execution.executor import ADKAgentExecutor
 from aion_adk.protocol.structs import to_dict
-from tests.acts import asked, asks_back
-from tests.agents import said, wrote
+from tests.acts import asks_back, user_text
+from tests.agents import outbox_event, text_event
 from tests.handling import (
     IMMEDIATELY,
     Acting,
@@ -149,9 +149,9 @@ async def test_a_follow_up_to_a_task_of_adks_client_is_answered_in_its_form() ->
     """ADK's client reads artifacts only where there are any."""
 
     async def asks_then_sends(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        if asked(ctx) == "done":
+        if user_text(ctx) == "done":
             emit_data(ctx, {"a": 1}, name="data")
-            yield said(agent, ctx, "thanks")
+            yield text_event(agent, ctx, "thanks")
             return
         async for event in asks_back(agent, ctx):
             yield event
@@ -169,9 +169,9 @@ async def test_a_task_that_went_on_can_be_answered_by_an_outbox_that_asks_for_no
     """C6: it is an ordinary reply then."""
 
     async def outbox_at_last(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        if asked(ctx) == "done":
+        if user_text(ctx) == "done":
             reply = Message(message_id="r", role=Role.ROLE_AGENT, parts=[Part(text="thanks")])
-            yield wrote(agent, ctx, A2AOutbox(message=reply, direct=True))
+            yield outbox_event(agent, ctx, A2AOutbox(message=reply, direct=True))
             return
         async for event in asks_back(agent, ctx):
             yield event

@@ -17,7 +17,7 @@ from aion_adk import to_a2a
 from aion_adk.context.emit import emit_message
 from aion_adk.tasks.push import MemoryPushConfigs, PublicAddresses, PushDelivery, RetryingTransport
 from tests.acts import asks_back
-from tests.agents import said
+from tests.agents import text_event
 from tests.handling import Acting, ask, call, handler_of, state_of
 from tests.serving import send, serving
 from tests.webhooks import Webhook, listening_webhook, to
@@ -27,8 +27,8 @@ PUBLIC = "93.184.215.14"
 
 async def talks(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
     emit_message(ctx, "on my way")
-    yield said(agent, ctx, "partial", partial=True)
-    yield said(agent, ctx, "done")
+    yield text_event(agent, ctx, "partial", partial=True)
+    yield text_event(agent, ctx, "done")
 
 
 def impatient(**options: Any) -> PushDelivery:

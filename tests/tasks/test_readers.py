@@ -16,7 +16,7 @@ from aion_adk import to_a2a
 from aion_adk.context.emit import emit_artifact
 from aion_adk.storage.memory import MemoryTaskStore
 from tests.acts import Held
-from tests.agents import said
+from tests.agents import text_event
 from tests.handling import Acting, handler_of, listen, shape_of
 from tests.models import ScriptedModel, call, text
 from tests.serving import deltas_of, listening, raw_stream, reply_of, rest_of, send, serving, stream
@@ -35,8 +35,8 @@ class Flood:
     async def act(self, agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         for _ in range(SECTIONS):
             for _ in range(CHUNKS_A_SECTION):
-                yield said(agent, ctx, CHUNK, partial=True)
-            yield said(agent, ctx, "section")
+                yield text_event(agent, ctx, CHUNK, partial=True)
+            yield text_event(agent, ctx, "section")
         self.done.set()
 
 
@@ -102,8 +102,8 @@ async def test_the_first_text_leaves_before_the_next_is_made() -> None:
 async def test_a_long_answer_leaves_whole_and_its_first_chunks_one_by_one() -> None:
     async def gushes(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         for number in range(500):
-            yield said(agent, ctx, f"{number} ", partial=True)
-        yield said(agent, ctx, "done")
+            yield text_event(agent, ctx, f"{number} ", partial=True)
+        yield text_event(agent, ctx, "done")
 
     async with serving(Acting(name="gushes", act=gushes)) as url:
         deltas = deltas_of(await stream(url, "go"))
@@ -116,8 +116,8 @@ async def test_an_agent_that_holds_up_the_loop_does_not_hold_back_what_it_said()
     async def computes(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         for number in range(50):
             time.sleep(0.002)  # noqa: ASYNC251 # as a model in this process does
-            yield said(agent, ctx, f"{number} ", partial=True)
-        yield said(agent, ctx, "done")
+            yield text_event(agent, ctx, f"{number} ", partial=True)
+        yield text_event(agent, ctx, "done")
 
     async with serving(Acting(name="computes", act=computes)) as url:
         deltas = deltas_of(await stream(url, "go"))
@@ -139,7 +139,7 @@ async def test_what_is_durable_is_written_when_it_changes_and_not_per_chunk() ->
 
     async def writes(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         for _ in range(100):
-            yield said(agent, ctx, "text ", partial=True)
+            yield text_event(agent, ctx, "text ", partial=True)
         for number in range(100):
             emit_artifact(
                 ctx,
@@ -148,7 +148,7 @@ async def test_what_is_durable_is_written_when_it_changes_and_not_per_chunk() ->
                 append=number > 0,
                 last_chunk=number == 99,
             )
-        yield said(agent, ctx, "done")
+        yield text_event(agent, ctx, "done")
 
     store = Counting()
     events = await listen(handler_of(writes, task_store=store), "go")

@@ -20,7 +20,7 @@ from aion_adk.protocol.task_state import TERMINAL_STATES
 from aion_adk.server.build import runner_for
 from aion_adk.server.options import ServerOptions
 from aion_adk.tasks.handler import BridgeRequestHandler
-from tests.acts import Held, asked, asks_back, echo
+from tests.acts import Held, asks_back, echo, user_text
 from tests.handling import (
     IMMEDIATELY,
     Acting,
@@ -128,7 +128,7 @@ async def test_a_follow_up_that_waits_is_refused_when_its_task_is_canceled() -> 
     held = Held()
 
     async def parks_or_holds(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        act = asks_back if asked(ctx) == "start" else held.act
+        act = asks_back if user_text(ctx) == "start" else held.act
         async for event in act(agent, ctx):
             yield event
 

@@ -57,5 +57,5 @@ def invalid(made: dict[str, list[Any]]) -> list[str]:
 
 
 if __name__ == "__main__":
-    told = asyncio.run(story(sys.argv[1]))
-    print(json.dumps({**told, "invalid": invalid(json.load(sys.stdin))}))
+    seen = asyncio.run(story(sys.argv[1]))
+    print(json.dumps({**seen, "invalid": invalid(json.load(sys.stdin))}))

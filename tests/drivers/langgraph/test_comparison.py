@@ -54,7 +54,7 @@ def answer_of(task: Task) -> str:
     return f"{state}: {shown}" if shown else state
 
 
-def spoken(frames: list[StreamResponse]) -> list[str]:
+def streamed_texts(frames: list[StreamResponse]) -> list[str]:
     """The text of each frame before the last one."""
     texts = deltas_of(frames)
     for frame in frames[:-1]:
@@ -67,7 +67,7 @@ def spoken(frames: list[StreamResponse]) -> list[str]:
 
 async def streamed_tokens(serve: Serve) -> str:
     async with listening(lambda url: serve(chat_graph(saying("to", "ken", "s")), url)) as url:
-        return " · ".join(spoken(await stream(url, "hi"))) or "nothing"
+        return " · ".join(streamed_texts(await stream(url, "hi"))) or "nothing"
 
 
 async def second_turn(serve: Serve) -> str:
@@ -129,7 +129,7 @@ async def content_blocks(serve: Serve) -> str:
         return answer_of(await send(url, "hi"))
 
 
-async def told_of_an_error(serve: Serve) -> str:
+async def error_shown(serve: Serve) -> str:
     def fail(state: ChatState) -> ChatState:
         raise RuntimeError(SECRET)
 
@@ -155,7 +155,7 @@ ROWS: dict[str, Ask] = {
     "`a2a_outbox` in the state": outbox,
     "a file from a node": emitted_file,
     "an answer in content blocks": content_blocks,
-    "a node raises `password=hunter2`": told_of_an_error,
+    "a node raises `password=hunter2`": error_shown,
     'the user types `{"n": 1}`': json_text,
 }
 

@@ -12,7 +12,7 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 
 from aion_adk.drivers import OpenClawAgent
-from tests.agents import agent_of, said
+from tests.agents import agent_of, text_event
 from tests.serving import reply_of, send, serving
 
 pytestmark = [
@@ -50,9 +50,14 @@ def use_model_at(url: str, folder: Path) -> None:
 async def names_fruits(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
     """A model, as OpenClaw sees it: says which fruits the conversation has named."""
     conversation = [event.content for event in ctx.session.events if event.author == "user"]
-    texts = [part.text or "" for said in conversation if said for part in said.parts or []]
+    texts = [
+        part.text or ""
+        for text_event in conversation
+        if text_event
+        for part in text_event.parts or []
+    ]
     fruits = dict.fromkeys(re.findall(r"apple|pear", " ".join(texts)))
-    yield said(agent, ctx, " and ".join(fruits))
+    yield text_event(agent, ctx, " and ".join(fruits))
 
 
 @pytest.mark.parametrize("remembers", [True, False])

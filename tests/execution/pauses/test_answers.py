@@ -16,7 +16,7 @@ OTHER = types.FunctionCall(id="c2", name="ship", args={})
 CONFIRMATION = types.FunctionCall(id="c3", name="adk_request_confirmation", args={})
 
 
-def asked_for(schema: dict[str, Any] | None, **args: Any) -> types.FunctionCall:
+def input_request(schema: dict[str, Any] | None, **args: Any) -> types.FunctionCall:
     return types.FunctionCall(
         id="i1", name="adk_request_input", args={"response_schema": schema, **args}
     )
@@ -108,7 +108,7 @@ def test_nothing_else_is_a_confirmation(value: Any) -> None:
 
 def test_a_workflow_confirmation_is_a_confirmation() -> None:
     """F2"""
-    call = asked_for({"title": "ToolConfirmation", "type": "object"})
+    call = input_request({"title": "ToolConfirmation", "type": "object"})
     assert fitting_response(call, "yes") == {"confirmed": True}
     assert fitting_response(call, {"confirmed": "yes"}) is None
 
@@ -132,22 +132,22 @@ def test_input_fits_its_schema(
     schema: dict[str, Any] | None, value: Any, expected: dict[str, Any] | None
 ) -> None:
     """F2"""
-    assert fitting_response(asked_for(schema), value) == expected
+    assert fitting_response(input_request(schema), value) == expected
 
 
 def test_a_schema_may_refer_to_its_own_definitions_and_to_nothing_else(tmp_path: Path) -> None:
     """F2: a model may write it, and what it names is never fetched."""
     number = {"$ref": "#/$defs/number", "$defs": {"number": {"type": "integer"}}}
-    assert fitting_response(asked_for(number), "7") == {"result": 7}
-    assert fitting_response(asked_for(number), "seven") is None
+    assert fitting_response(input_request(number), "7") == {"result": 7}
+    assert fitting_response(input_request(number), "seven") is None
     (tmp_path / "schema.json").write_text('{"type": "integer"}')
     elsewhere = {"$ref": (tmp_path / "schema.json").as_uri()}
-    assert fitting_response(asked_for(elsewhere), "seven") == {"result": "seven"}
+    assert fitting_response(input_request(elsewhere), "seven") == {"result": "seven"}
 
 
 def test_text_that_looks_like_json_stays_text_in_a_workflow() -> None:
     """F2"""
-    call = asked_for({"type": "string"}, interruptId="i1")
+    call = input_request({"type": "string"}, interruptId="i1")
     assert fitting_response(call, "5") == {"result": '"5"'}
 
 

@@ -22,7 +22,7 @@ from tests.pausing import (
     agent_of,
     asking,
     follow_up,
-    heard,
+    last_responses,
     model_of,
     pending,
     response,
@@ -67,7 +67,7 @@ async def test_the_follow_up_answers_the_call_and_the_task_goes_on(
         task = await send(url, "may I?")
         done = await follow_up(url, task, answer)
     assert (done.id, done.status.state, reply_of(done)) == (task.id, COMPLETED, "Thank you.")
-    assert heard(agent) == [expected]
+    assert last_responses(agent) == [expected]
 
 
 async def test_a_streamed_pause_and_resume() -> None:
@@ -116,7 +116,7 @@ async def test_an_intermediate_result_leaves_the_call_pending() -> None:
     assert task.status.state == INPUT_REQUIRED
     assert reply_of(task).startswith("It is on its way.")
     assert (done.status.state, reply_of(done)) == (COMPLETED, "It is here.")
-    assert heard(agent) == [{"result": "delivered"}]
+    assert last_responses(agent) == [{"result": "delivered"}]
 
 
 async def test_a_second_pause_after_the_first() -> None:
@@ -128,7 +128,7 @@ async def test_a_second_pause_after_the_first() -> None:
         done = await follow_up(url, second, "May")
     assert [call["id"] for call in pending(second)] == ["ask-date"]
     assert (done.id, done.status.state, reply_of(done)) == (first.id, COMPLETED, "All set.")
-    assert heard(agent) == [{"result": "5000"}, {"result": "May"}]
+    assert last_responses(agent) == [{"result": "5000"}, {"result": "May"}]
 
 
 async def test_several_calls_are_answered_by_id_in_one_message() -> None:
@@ -140,7 +140,7 @@ async def test_several_calls_are_answered_by_id_in_one_message() -> None:
     assert [call["id"] for call in pending(task)] == ["ask-budget", "ask-date"]
     assert "ask-budget" in reply_of(task)
     assert done.status.state == COMPLETED
-    assert heard(agent) == [{"n": 5}, {"result": "May"}]
+    assert last_responses(agent) == [{"n": 5}, {"result": "May"}]
 
 
 async def test_a_partial_answer_is_held_until_the_rest_has_come() -> None:
@@ -156,7 +156,7 @@ async def test_a_partial_answer_is_held_until_the_rest_has_come() -> None:
     assert [call["id"] for call in pending(partial)] == ["ask-budget"]
     assert runs == 1
     assert done.status.state == COMPLETED
-    assert heard(agent) == [{"result": "5000"}, {"month": "May"}]
+    assert last_responses(agent) == [{"result": "5000"}, {"month": "May"}]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ async def test_a_canceled_question_does_not_stay_in_the_conversation() -> None:
         after = await send(url, "then hello", context_id=task.context_id)
     assert canceled.status.state == TaskState.TASK_STATE_CANCELED
     assert (after.status.state, reply_of(after)) == (COMPLETED, "Something else.")
-    assert heard(agent) == [{"error": "The caller canceled the request."}]
+    assert last_responses(agent) == [{"error": "The caller canceled the request."}]
 
 
 def note(tool_context: ToolContext) -> None:

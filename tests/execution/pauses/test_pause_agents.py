@@ -25,7 +25,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from aion_adk import ask_caller
 from aion_adk.protocol.from_genai import data_part
 from tests.models import ScriptedModel, call, text
-from tests.pausing import ask_boss, asking, follow_up, heard, model_of, pending
+from tests.pausing import ask_boss, asking, follow_up, last_responses, model_of, pending
 from tests.serving import reply_of, send, serving
 
 INPUT_REQUIRED = TaskState.TASK_STATE_INPUT_REQUIRED
@@ -108,7 +108,7 @@ async def test_parallel_branches_each_get_their_answer() -> None:
     assert ids(task) == {"ask-left", "ask-right"}
     assert done.status.state == COMPLETED
     assert runs(left, right, free) == [2, 2, 1]
-    assert (heard(left), heard(right)) == ([{"result": "L"}], [{"result": "R"}])
+    assert (last_responses(left), last_responses(right)) == ([{"result": "L"}], [{"result": "R"}])
 
 
 async def test_a_branch_that_asks_again_pauses_the_task_again() -> None:
@@ -159,7 +159,7 @@ async def test_an_agent_tool_cannot_pause_and_its_caller_hears_so() -> None:
     async with serving(root) as url:
         task = await send(url, "go")
     assert (task.status.state, reply_of(task)) == (COMPLETED, "no")
-    assert "unresolved" in heard(root)[0]["result"]
+    assert "unresolved" in last_responses(root)[0]["result"]
 
 
 async def _count(node_input: Any) -> AsyncGenerator[RequestInput, None]:
@@ -216,7 +216,7 @@ async def test_an_agent_asks_its_caller() -> None:
         done = await follow_up(url, task, "blue")
     assert reply_of(task) == "Which colour?\nAnswer with text or JSON."
     assert (done.status.state, reply_of(done)) == (COMPLETED, "Painting.")
-    assert heard(agent) == [{"result": "blue"}]
+    assert last_responses(agent) == [{"result": "blue"}]
 
 
 def _report_tool(config: AuthConfig, used: list[str]) -> FunctionTool:
@@ -298,7 +298,7 @@ async def test_a_paused_task_outlives_the_server(tmp_path: Path) -> None:
     async with serving(after, **stores()) as url:
         done = await follow_up(url, task, "5000")
     assert (done.id, done.status.state, reply_of(done)) == (task.id, COMPLETED, "All set.")
-    assert heard(after) == [{"result": "5000"}, {"result": "May"}]
+    assert last_responses(after) == [{"result": "5000"}, {"result": "May"}]
 
 
 async def test_a_lost_session_ends_the_task_with_the_reason(tmp_path: Path) -> None:

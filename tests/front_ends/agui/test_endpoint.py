@@ -14,7 +14,7 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 
 from aion_adk import to_a2a
-from tests.agents import said
+from tests.agents import text_event
 from tests.front_ends.calling import agui_events, run_input
 from tests.front_ends.conversations import (
     LOCATION_SCHEMA,
@@ -47,7 +47,7 @@ async def test_the_stream_is_framed_as_every_client_reads_it() -> None:
 
 class Waiting(BaseAgent):
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        yield said(self, ctx, "Hm", partial=True)
+        yield text_event(self, ctx, "Hm", partial=True)
         await asyncio.Event().wait()
 
 
