@@ -1,6 +1,6 @@
 """What a client of another protocol brings to a run: tools, instructions, state and history."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,20 +76,9 @@ class ClientSide:
         ]
 
 
-def client_side(
-    *,
-    tools: Sequence[ClientTool],
-    instructions: Sequence[str],
-    state: Mapping[str, Any],
-    history: Sequence[Message],
-) -> ClientSide:
-    """What the client sent; state that is not the client's to set is left out."""
-    return ClientSide(
-        tools=[RemoteTool(tool) for tool in tools],
-        instructions=list(instructions),
-        state={key: value for key, value in state.items() if not key.startswith(_NOT_CLIENTS)},
-        history=list(history),
-    )
+def settable_state(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the keys that a client may not set."""
+    return {key: value for key, value in state.items() if not key.startswith(_NOT_CLIENTS)}
 
 
 def _content(message: Message) -> types.Content:

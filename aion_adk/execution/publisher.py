@@ -1,6 +1,7 @@
 """The only way out of a run: the order in which things leave, and the stamp they leave with."""
 
 import asyncio
+import itertools
 import logging
 import threading
 from collections import deque
@@ -99,19 +100,17 @@ class ForeignQueue:
 class DeltaSections:
     """The sections of streamed text that are open, each with an artifact of its own."""
 
-    def __init__(self, *, task_id: str, context_id: str) -> None:
-        self._task_id = task_id
-        self._context_id = context_id
+    def __init__(self, stamp: Stamp) -> None:
+        self._stamp = stamp
         self._open: dict[SectionKey, str] = {}
 
     def text(self, delta: TextDelta) -> TaskArtifactUpdateEvent:
-        artifact_id = self._open.get(delta.key)
         # a2a-sdk rejects append=True before the artifact exists
-        append = artifact_id is not None
-        if artifact_id is None:
-            artifact_id = self._open[delta.key] = self._free_id(delta)
+        append = delta.key in self._open
+        if not append:
+            self._open[delta.key] = self._free_id(delta)
         part = Part(text=delta.text, metadata=THOUGHT_METADATA if delta.thought else None)
-        return self._update(artifact_id, [part], append=append)
+        return self._update(self._open[delta.key], [part], append=append)
 
     def open_id(self, key: SectionKey) -> str | None:
         """The artifact of a section that has begun."""
@@ -127,31 +126,19 @@ class DeltaSections:
         return [update for key in list(self._open) if (update := self.end(key))]
 
     def _free_id(self, delta: TextDelta) -> str:
-        author = delta.key[0]
-        taken = set(self._open.values())
-        wanted = base = STREAM_THOUGHT if delta.thought else STREAM_DELTA
-        attempt = 1
-        while wanted in taken:
-            suffix = "" if attempt == 1 else f":{attempt}"
-            wanted = f"{base}:{author}{suffix}"
-            attempt += 1
-        return wanted
+        base = STREAM_THOUGHT if delta.thought else STREAM_DELTA
+        named = f"{base}:{delta.key[0]}"
+        wanted = itertools.chain((base, named), (f"{named}:{n}" for n in itertools.count(2)))
+        return next(artifact_id for artifact_id in wanted if artifact_id not in self._open.values())
 
     def _update(
         self, artifact_id: str, parts: list[Part], *, append: bool, last_chunk: bool = False
     ) -> TaskArtifactUpdateEvent:
-        return TaskArtifactUpdateEvent(
-            task_id=self._task_id,
-            context_id=self._context_id,
-            artifact=Artifact(
-                artifact_id=artifact_id,
-                name=STREAM_DELTA_NAME,
-                parts=parts,
-                metadata=None if append else CHUNK_METADATA,
-            ),
-            append=append,
-            last_chunk=last_chunk,
+        metadata = None if append else CHUNK_METADATA
+        artifact = Artifact(
+            artifact_id=artifact_id, name=STREAM_DELTA_NAME, parts=parts, metadata=metadata
         )
+        return self._stamp.artifact_update(artifact, append=append, last_chunk=last_chunk)
 
 
 class Publisher:
@@ -161,9 +148,7 @@ class Publisher:
         self._queue = queue
         self._stamp = queue.stamp
         self._may_be_bare = may_be_bare
-        self._sections = DeltaSections(
-            task_id=queue.stamp.task_id, context_id=queue.stamp.context_id
-        )
+        self._sections = DeltaSections(queue.stamp)
         self.artifact_ids = set(artifact_ids)
         self.deltas = 0
 

@@ -22,7 +22,7 @@ from a2a.types import (
 from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError
 from starlette.requests import Request
 
-from aion_adk.context.client_tools import CLIENT_SIDE, client_side
+from aion_adk.context.client_tools import CLIENT_SIDE, ClientSide, RemoteTool, settable_state
 from aion_adk.formats.tools import ToolCall, tool_calls_of
 from aion_adk.front_ends.request import ClientTurn, RequestError
 from aion_adk.protocol.task_state import PAUSED_STATES, RUNNING_STATES
@@ -53,10 +53,10 @@ class FrontEndCalls:
         context = self._contexts.build(request)
         context.requested_extensions = context.requested_extensions | set(extensions)
         if turn:
-            context.state[CLIENT_SIDE] = client_side(
-                tools=turn.tools,
+            context.state[CLIENT_SIDE] = ClientSide(
+                tools=[RemoteTool(tool) for tool in turn.tools],
                 instructions=turn.instructions,
-                state=turn.state,
+                state=settable_state(turn.state),
                 history=turn.history,
             )
         return context

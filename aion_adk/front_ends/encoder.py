@@ -13,19 +13,13 @@ from a2a.utils.errors import A2AError
 from aion_adk.errors import internal_error_text
 from aion_adk.front_ends.narration import Narration
 from aion_adk.front_ends.turn_events import TurnEvent
-from aion_adk.protocol.json_codec import frame
+from aion_adk.protocol.json_codec import json_frame
 from aion_adk.protocol.structs import to_plain
 from aion_adk.protocol.to_genai import mime_type_of
 
 logger = logging.getLogger(__name__)
 
 PARAGRAPH_BREAK = "\n\n"
-
-_encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
-
-def json_frame(data: Mapping[str, Any], *, event: str = "") -> str:
-    return frame(_encode_json(data), event=event)
 
 
 class Encoder(ABC):

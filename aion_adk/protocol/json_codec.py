@@ -4,7 +4,9 @@ The chunks of streamed text are written without protobuf's conversion.
 """
 
 import json
+from collections.abc import Mapping
 from json.encoder import encode_basestring as _quoted
+from typing import Any
 
 from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 from google.protobuf.json_format import MessageToDict
@@ -35,6 +37,10 @@ def frame(data: str, *, event: str = "") -> str:
             data = data.replace(character, f"\\u{ord(character):04x}")
     name = f"event: {event}\n" if event else ""
     return f"{name}data: {data}\n\n"
+
+
+def json_frame(data: Mapping[str, Any], *, event: str = "") -> str:
+    return frame(_encode(data), event=event)
 
 
 def _text_chunk(update: TaskArtifactUpdateEvent) -> str | None:

@@ -66,10 +66,9 @@ def misfits_of(content: Message | Artifact) -> Iterator[Value]:
     """The values in data and metadata that no transport could write as JSON."""
     for holder in (content, *content.parts):
         if holder.HasField("metadata"):
-            yield from _misfits_in_struct(holder.metadata)
-    for part in content.parts:
-        if part.HasField("data"):
-            yield from misfits_in(part.data)
+            yield from misfits_in(holder.metadata.fields.values())
+    if data := [part.data for part in content.parts if part.HasField("data")]:
+        yield from misfits_in(data)
 
 
 def is_adk_client(context: RequestContext) -> bool:
@@ -182,7 +181,7 @@ class Stamp:
         if metadata is not None:
             update.metadata.CopyFrom(metadata)
             drop_protected(update.metadata)
-            _make_null(_misfits_in_struct(update.metadata))
+            _make_null(misfits_in(update.metadata.fields.values()))
             self._stamp_metadata(update)
         return update
 
@@ -207,11 +206,6 @@ def _clean(content: Message | Artifact) -> None:
     for holder in (content, *content.parts):
         if holder.HasField("metadata"):
             drop_protected(holder.metadata)
-
-
-def _misfits_in_struct(struct: Struct) -> Iterator[Value]:
-    for value in struct.fields.values():
-        yield from misfits_in(value)
 
 
 def _make_null(values: Iterable[Value]) -> None:

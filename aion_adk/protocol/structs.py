@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from google.protobuf import struct_pb2
@@ -140,19 +140,19 @@ def drop_protected(struct: struct_pb2.Struct) -> list[str]:
     return dropped
 
 
-def misfits_in(value: struct_pb2.Value, *, depth: int = _DEEPEST) -> Iterator[struct_pb2.Value]:
+def misfits_in(
+    values: Iterable[struct_pb2.Value], *, depth: int = _DEEPEST
+) -> Iterator[struct_pb2.Value]:
     """The values that JSON cannot hold, or that protobuf cannot read back: nested too deep."""
-    match value.WhichOneof("kind"):
-        case "number_value":
-            if not math.isfinite(value.number_value):
+    for value in values:
+        match value.WhichOneof("kind"):
+            case "number_value" if not math.isfinite(value.number_value):
                 yield value
-        case "struct_value" | "list_value" if depth == 0:
-            yield value
-        case "struct_value":
-            for item in value.struct_value.fields.values():
-                yield from misfits_in(item, depth=depth - 1)
-        case "list_value":
-            for item in value.list_value.values:
-                yield from misfits_in(item, depth=depth - 1)
-        case _:
-            pass
+            case "struct_value" | "list_value" if depth == 0:
+                yield value
+            case "struct_value":
+                yield from misfits_in(value.struct_value.fields.values(), depth=depth - 1)
+            case "list_value":
+                yield from misfits_in(value.list_value.values, depth=depth - 1)
+            case _:
+                pass

@@ -8,7 +8,7 @@ from a2a.server.owner_resolver import resolve_user_scope
 from a2a.server.tasks import DatabasePushNotificationConfigStore, DatabaseTaskStore
 from google.adk.sessions.database_session_service import DatabaseSessionService
 from sqlalchemy import String, event
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, InvalidRequestError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
@@ -51,7 +51,10 @@ class Database:
 
 def _engine_for(url: str) -> AsyncEngine:
     try:
-        return _engine_at(_with_async_driver(make_url(url)))
+        given = make_url(url)
+        driver = _ASYNC_DRIVERS.get(given.drivername, given.drivername)
+        sqlite = given.get_backend_name() == "sqlite"
+        engine = create_async_engine(given.set(drivername=driver), pool_pre_ping=not sqlite)
     except (ArgumentError, InvalidRequestError) as error:
         # The URL may hold a password: only its scheme is repeated.
         scheme = url.split(":", 1)[0]
@@ -59,15 +62,6 @@ def _engine_for(url: str) -> AsyncEngine:
             "database_url: expected sqlite+aiosqlite:///file or postgresql+asyncpg://…,"
             f" got {scheme}"
         ) from error
-
-
-def _with_async_driver(url: URL) -> URL:
-    return url.set(drivername=_ASYNC_DRIVERS.get(url.drivername, url.drivername))
-
-
-def _engine_at(url: URL) -> AsyncEngine:
-    sqlite = url.get_backend_name() == "sqlite"
-    engine = create_async_engine(url, pool_pre_ping=not sqlite)
     if sqlite:
         event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     return engine

@@ -20,6 +20,7 @@ _LONGEST_PACKED = 64 * 1024
 
 class _Entry(NamedTuple):
     saved: float
+    context_id: str
     state: TaskState
     packed: bool
     content: bytes
@@ -33,7 +34,8 @@ def _entry_of(task: Task) -> _Entry:
     """Packed once it is settled: its ids and texts stand in it several times."""
     state, content = task.status.state, task.SerializeToString()
     packed = state in SETTLED_STATES and len(content) <= _LONGEST_PACKED
-    return _Entry(time.monotonic(), state, packed, zlib.compress(content) if packed else content)
+    content = zlib.compress(content) if packed else content
+    return _Entry(time.monotonic(), task.context_id, state, packed, content)
 
 
 class ImmediateTaskStore(TaskStore):
@@ -79,7 +81,9 @@ class MemoryTaskStore(ImmediateTaskStore):
         owner = self._owner_of(context)
         page = InMemoryTaskStore(owner_resolver=self._owner_of)
         for (task_owner, _), entry in list(self._tasks.items()):
-            if task_owner == owner:
+            wanted = not params.context_id or params.context_id == entry.context_id
+            wanted = wanted and (not params.status or params.status == entry.state)
+            if wanted and task_owner == owner:
                 await page.save(entry.task, context)
         return await page.list(params, context)
 

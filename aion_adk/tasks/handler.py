@@ -174,7 +174,9 @@ class BridgeRequestHandler(DefaultRequestHandler):
     ) -> Task | None:
         validate_proto_required_fields(params)
         task = await self._registry.require(params.id, context)
-        if task.status.state in TERMINAL_STATES or task.id in self._canceling:
+        if task.id in self._canceling:
+            raise TaskNotCancelableError(f"Task {task.id} is being canceled already.")
+        if task.status.state in TERMINAL_STATES:
             raise TaskNotCancelableError(f"Task {task.id} is over: {state_name(task)}.")
         canceling = asyncio.create_task(self._registry.cancel(task, context))
         self._canceling[task.id] = canceling

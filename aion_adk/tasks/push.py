@@ -8,11 +8,12 @@ from collections import OrderedDict, deque
 from functools import cached_property
 
 import httpx
+from a2a.server.agent_execution import RequestContext
 from a2a.server.context import ServerCallContext
 from a2a.server.owner_resolver import resolve_user_scope
 from a2a.server.tasks import BasePushNotificationSender, PushNotificationConfigStore
 from a2a.server.tasks.push_notification_config_store import normalize_push_notification_config
-from a2a.types import SendMessageRequest, TaskArtifactUpdateEvent, TaskPushNotificationConfig
+from a2a.types import TaskArtifactUpdateEvent, TaskPushNotificationConfig
 from a2a.utils.push_url_validator import validate_push_notification_url
 
 from aion_adk import timeouts
@@ -67,18 +68,12 @@ class PushDelivery:
         while len(self._watched) > MOST_WATCHED:
             self._watched.popitem(last=False)
 
-    async def expect(
-        self,
-        task_id: str,
-        params: SendMessageRequest,
-        context: ServerCallContext,
-        *,
-        goes_on: bool,
-    ) -> None:
+    async def expect(self, request: RequestContext, *, goes_on: bool) -> None:
         """Keeps the webhook named with a message; a task that goes on may have others already."""
-        if params.configuration.HasField("task_push_notification_config"):
-            config = params.configuration.task_push_notification_config
-            await self.configs.set_info(task_id, config, context)
+        task_id, given = request.task_id or "", request.configuration
+        if given and given.HasField("task_push_notification_config"):
+            config = given.task_push_notification_config
+            await self.configs.set_info(task_id, config, request.call_context)
         elif not goes_on:
             return
         self.watch(task_id)

@@ -10,8 +10,6 @@ from typing import Protocol
 
 from a2a.server.events import Event
 from a2a.types import (
-    Artifact,
-    Part,
     SendMessageConfiguration,
     Task,
     TaskArtifactUpdateEvent,
@@ -48,34 +46,23 @@ class OpenText:
         """The chunks from `start` to `stop` as one event."""
         if start == 0 and stop == 1:
             return self.first
-        text = "".join(self.chunks[start:stop])
-        if start == 0:
-            update = copy.deepcopy(self.first)
-            del update.artifact.parts[1:]
-            update.artifact.parts[0].text = text
-            return update
-        part = Part(text=text)
-        shown = self.first.artifact.parts[0]
-        if shown.HasField("metadata"):
-            part.metadata.CopyFrom(shown.metadata)
-        artifact = Artifact(
-            artifact_id=self.artifact_id, name=self.first.artifact.name, parts=[part]
-        )
-        return TaskArtifactUpdateEvent(
-            task_id=self.first.task_id,
-            context_id=self.first.context_id,
-            artifact=artifact,
-            append=True,
-        )
+        update = self._copy(append=start > 0)
+        del update.artifact.parts[1:]
+        update.artifact.parts[0].text = "".join(self.chunks[start:stop])
+        return update
 
     def ending(self) -> TaskArtifactUpdateEvent:
-        return TaskArtifactUpdateEvent(
-            task_id=self.first.task_id,
-            context_id=self.first.context_id,
-            artifact=Artifact(artifact_id=self.artifact_id, name=self.first.artifact.name),
-            append=True,
-            last_chunk=True,
-        )
+        update = self._copy(append=True)
+        del update.artifact.parts[:]
+        update.last_chunk = True
+        return update
+
+    def _copy(self, *, append: bool) -> TaskArtifactUpdateEvent:
+        update = copy.deepcopy(self.first)
+        if append:
+            update.append = True
+            update.artifact.ClearField("metadata")
+        return update
 
 
 class _Unread:

@@ -3,8 +3,6 @@
 import asyncio
 import copy
 import logging
-from collections import deque
-from collections.abc import Hashable
 from typing import Protocol, runtime_checkable
 
 from a2a.server.agent_execution import AgentExecutor, RequestContext
@@ -55,71 +53,29 @@ class TaskExecutor(Protocol):
         ...
 
 
-class Place:
-    """A turn's place in its context; `reached` is done when every turn before it is over."""
-
-    __slots__ = ("key", "reached")
-
-    def __init__(self, key: Hashable) -> None:
-        self.key = key
-        self.reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-
-class ArrivalOrder:
-    """Turns of one context one after the other. A place is taken at once and without waiting, so
-    the order is that of the calls."""
-
-    def __init__(self) -> None:
-        self._waiting: dict[Hashable, deque[Place]] = {}
-
-    def take(self, key: Hashable) -> Place:
-        place = Place(key)
-        places = self._waiting.setdefault(key, deque())
-        places.append(place)
-        _reach(places[0])
-        return place
-
-    def leave(self, place: Place) -> None:
-        """Frees the place, whether its turn was reached or not; a second time does nothing."""
-        places = self._waiting.get(place.key)
-        if places is None or place not in places:
-            return
-        places.remove(place)
-        if places:
-            _reach(places[0])
-        else:
-            del self._waiting[place.key]
-
-
-def _reach(first: Place) -> None:
-    if not first.reached.done():
-        first.reached.set_result(None)
-
-
 class Followers:
     """Readers of paused tasks, until the next run of their task takes them."""
 
     def __init__(self) -> None:
         self._task_ids: dict[Reader, str] = {}
-        self._readers: dict[str, set[Reader]] = {}
+        self._closed = False
 
     def add(self, task_id: str, reader: Reader) -> None:
         self._task_ids[reader] = task_id
-        self._readers.setdefault(task_id, set()).add(reader)
         reader.source = self
+        if self._closed:
+            reader.close()
 
     def remove(self, reader: Reader) -> None:
-        task_id = self._task_ids.pop(reader)
-        self._readers[task_id].discard(reader)
-        if not self._readers[task_id]:
-            del self._readers[task_id]
+        del self._task_ids[reader]
 
     def hand_to(self, run: TaskRun) -> None:
-        for reader in self._readers.pop(run.task_id, ()):
-            del self._task_ids[reader]
+        for reader in [key for key, task_id in self._task_ids.items() if task_id == run.task_id]:
+            self.remove(reader)
             run.add_follower(reader)
 
     def close(self) -> None:
+        self._closed = True
         for reader in self._task_ids:
             reader.close()
 
@@ -155,7 +111,8 @@ class RunRegistry:
         self._runs: dict[str, TaskRun] = {}
         self._in_flight: set[TaskRun] = set()
         self._waiting: set[TaskRun] = set()
-        self._order = ArrivalOrder()
+        self._turns: dict[tuple[str, str], list[TaskRun]] = {}
+        """Of each context, in the order in which they came."""
         self._closing: asyncio.Task[None] | None = None
 
     def run_of(self, task_id: str) -> TaskRun | None:
@@ -208,17 +165,18 @@ class RunRegistry:
         owner = resolve_user_scope(context)
         context_id = request.context_id or ""
         key = MessageKey(owner, context_id, message.message_id)
-        place = self._order.take((owner, context_id))
-        waits = not place.reached.done()
+        turns = self._turns.setdefault((owner, context_id), [])
+        waits = bool(turns)
         run = self._new_run(request, record=None if waits else record, streaming=streaming)
-        run.work(asyncio.create_task(self._work(run, place, params, follow_up=follow_up)))
+        turns.append(run)
+        run.work(asyncio.create_task(self._work(run, turns, follow_up=follow_up)))
         if waits:
             self._waiting.add(run)
         if not (follow_up and waits):
             self._runs[run.task_id] = run
         self._in_flight.add(run)
         self._seen.note(key, run)
-        run.released.add_done_callback(lambda _: self._forget(run, key, place))
+        run.released.add_done_callback(lambda _: self._forget(run, key))
         return run
 
     async def announce(self, run: TaskRun) -> None:
@@ -234,7 +192,7 @@ class RunRegistry:
             run = self._idle_run(task, context)
             self.followers.hand_to(run)
         if run.task is None:
-            run.resume(await run.load() or task)
+            run.resume(await run.record.load() or task)
         await run.stop(TaskState.TASK_STATE_CANCELED)
         try:
             async with asyncio.timeout(timeouts.SECONDS_TO_END_RUN):
@@ -254,12 +212,11 @@ class RunRegistry:
         if self._closing:
             await self._closing
 
-    async def _work(
-        self, run: TaskRun, place: Place, params: SendMessageRequest, *, follow_up: bool
-    ) -> None:
+    async def _work(self, run: TaskRun, turns: list[TaskRun], *, follow_up: bool) -> None:
         """The run from its place in the context to its end; only here is an executor called."""
         try:
-            await place.reached
+            while place := turns.index(run):
+                await asyncio.wait([turns[place - 1].released])
             self._waiting.discard(run)
             self._runs[run.task_id] = run
             if follow_up:
@@ -267,9 +224,8 @@ class RunRegistry:
             if self._task_executor:
                 self._task_executor.check(run.request)
             if self._push:
-                await self._push.expect(
-                    run.task_id, params, run.request.call_context, goes_on=follow_up
-                )
+                await self._push.expect(run.request, goes_on=follow_up)
+            self.followers.hand_to(run)
             if self._task_executor:
                 await self._show_start(run, self._task_executor, follow_up=follow_up)
             await self._executor.execute(run.request, run)
@@ -285,8 +241,7 @@ class RunRegistry:
             await run.fail(InternalError(text))
 
     async def _resume(self, run: TaskRun) -> None:
-        self.followers.hand_to(run)
-        task = run.loaded or await run.load()
+        task = run.record.task or await run.record.load()
         if task is None:
             raise TaskNotFoundError(f"Task {run.task_id} not found.")
         require_open(task)
@@ -313,7 +268,7 @@ class RunRegistry:
     async def _end_interrupted(self, task: Task, context: ServerCallContext) -> Task:
         """Ends a task whose run was lost with the process that ran it."""
         run = self._idle_run(task, context)
-        fresh = await run.load() or task
+        fresh = await run.record.load() or task
         if fresh.status.state in SETTLED_STATES:
             return fresh
         run.resume(fresh)
@@ -333,6 +288,8 @@ class RunRegistry:
 
     def _idle_run(self, task: Task, context: ServerCallContext) -> TaskRun:
         """A run without an executor at work, to end a task that no other run works on."""
+        if self._push:
+            self._push.watch(task.id)
         return self._new_run(
             RequestContext(
                 call_context=context, task_id=task.id, context_id=task.context_id, task=task
@@ -351,8 +308,11 @@ class RunRegistry:
             streaming=streaming,
         )
 
-    def _forget(self, run: TaskRun, key: MessageKey, place: Place) -> None:
-        self._order.leave(place)
+    def _forget(self, run: TaskRun, key: MessageKey) -> None:
+        turns = self._turns[key.owner, key.context_id]
+        turns.remove(run)
+        if not turns:
+            del self._turns[key.owner, key.context_id]
         self._waiting.discard(run)
         self._in_flight.discard(run)
         self._seen.settle(key, run)

@@ -78,13 +78,10 @@ class LiveTask:
         """Shows the current task, the text still in flight, then everything that follows."""
         # An event that is being saved is in the task already but not yet with the readers.
         async with self._applying:
-            if not self.first.done():
-                self.readers.add(reader)
-                return
-            if error := self.first.exception():
-                reader.close(error if isinstance(error, Exception) else None)
-                return
-            reader.push(copy.deepcopy(self.task) if self.task is not None else self.first.result())
+            if self.first.done() and not self.first.exception():
+                reader.push(
+                    copy.deepcopy(self.task) if self.task is not None else self.first.result()
+                )
             self.readers.add(reader)
             if self.settled.done() and (error := self.settled.exception()):
                 reader.close(error if isinstance(error, Exception) else None)
@@ -194,6 +191,7 @@ class TaskRun(EventQueue):
         streaming: bool,
     ) -> None:
         self.request = request
+        self.record = record
         self.task_id = record.task_id
         self.streaming = streaming
         self.released: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -227,7 +225,10 @@ class TaskRun(EventQueue):
     def work(self, worker: asyncio.Task[None]) -> None:
         """Takes the asyncio task that runs the executor."""
         self._worker = worker
-        worker.add_done_callback(lambda _: self._release())
+        # A run that was told how it ends is released when its task has ended.
+        worker.add_done_callback(
+            lambda _: self._release() if not self._ending or self.over else None
+        )
 
     async def answer(self, *, immediately: bool) -> Answer:
         """The answer of a call that waits for the first event, or for the end of the turn."""
@@ -249,15 +250,6 @@ class TaskRun(EventQueue):
             self.stamp, self.request.message or Message()
         ):
             self._lose()
-
-    @property
-    def loaded(self) -> Task | None:
-        """The task as it was last read from the store."""
-        return self._live.record.task
-
-    async def load(self) -> Task | None:
-        """Reads the task from the store."""
-        return await self._live.record.load()
 
     def resume(self, task: Task) -> None:
         """Goes on with a stored task: the inbound message joins its history."""
@@ -303,22 +295,23 @@ class TaskRun(EventQueue):
             return
         if not await timeouts.has_stopped(worker, within=timeouts.SECONDS_TO_END_RUN):
             logger.warning("task %s: the executor does not stop when cancelled", self.task_id)
-            self._release()
 
     async def end(self, state: TaskState, error: A2AError | None = None) -> None:
         """Ends the task, with the text of `error` if one is given, unless it ended before.
 
         Where no caller knows of a task yet, the callers get the error itself.
         """
-        if self.over:
-            return
-        known = self.task is not None and (self._worker is None or self._live.first.done())
-        if error and not known:
-            self._live.answer(error)
-            self._live.end()
-            return
-        message = text_message(str(error)) if error else None
-        await self._apply(self.stamp.status_update(state, message=message))
+        try:
+            known = self.task is not None and (self._worker is None or self._live.first.done())
+            if error and not known and not self.over:
+                self._live.answer(error)
+                self._live.end()
+            elif not self.over:
+                message = text_message(str(error)) if error else None
+                await self._apply(self.stamp.status_update(state, message=message))
+        finally:
+            if self._ending is not None:
+                self._release()
 
     def _release(self) -> None:
         """Nothing more is expected of the executor."""

@@ -8,7 +8,8 @@ from typing_extensions import override
 
 from aion_adk.formats.tools import ToolCall, ToolResult
 from aion_adk.front_ends import turn_events as turn
-from aion_adk.front_ends.encoder import Encoder, json_frame, parts_as_text, token_counts
+from aion_adk.front_ends.encoder import Encoder, parts_as_text, token_counts
+from aion_adk.protocol.json_codec import json_frame
 
 ResponsesEvent = dict[str, Any]
 
@@ -167,7 +168,7 @@ class ResponsesEncoder(Encoder):
 class OutputItem:
     """One item of the output, at the position `index`; its methods return the events about it."""
 
-    def __init__(self, index: int, item: dict[str, Any]) -> None:
+    def __init__(self, index: int, **item: Any) -> None:
         self.index = index
         self.item = item
         self.done = False
@@ -189,12 +190,8 @@ class OutputItem:
 
 class MessageItem(OutputItem):
     def __init__(self, index: int, message_id: str) -> None:
-        item: dict[str, Any] = {
-            "type": "message",
-            "id": f"msg_{message_id}",
-            "status": "in_progress",
-        }
-        super().__init__(index, {**item, "role": "assistant", "content": []})
+        status: dict[str, Any] = {"status": "in_progress", "role": "assistant", "content": []}
+        super().__init__(index, type="message", id=f"msg_{message_id}", **status)
 
     @override
     def start(self) -> list[ResponsesEvent]:
@@ -215,7 +212,7 @@ class MessageItem(OutputItem):
 
 class ReasoningItem(OutputItem):
     def __init__(self, index: int, message_id: str) -> None:
-        super().__init__(index, {"type": "reasoning", "id": f"rs_{message_id}", "summary": []})
+        super().__init__(index, type="reasoning", id=f"rs_{message_id}", summary=[])
 
     @override
     def start(self) -> list[ResponsesEvent]:
@@ -239,12 +236,8 @@ class FunctionCallItem(OutputItem):
     """A call that the client has to answer."""
 
     def __init__(self, index: int, call_id: str, name: str) -> None:
-        item: dict[str, Any] = {
-            "type": "function_call",
-            "id": f"fc_{call_id}",
-            "status": "in_progress",
-        }
-        super().__init__(index, {**item, "call_id": call_id, "name": name, "arguments": ""})
+        item = {"id": f"fc_{call_id}", "status": "in_progress", "call_id": call_id}
+        super().__init__(index, type="function_call", **item, name=name, arguments="")
 
     def delta(self, text: str) -> ResponsesEvent:
         return self._event("function_call_arguments.delta", delta=text)
@@ -261,8 +254,8 @@ class ServerCallItem(OutputItem):
     """A call that the server answers itself."""
 
     def __init__(self, index: int, call_id: str, name: str, *, server: str) -> None:
-        item: dict[str, Any] = {"type": "mcp_call", "id": f"mcp_{call_id}", "status": "in_progress"}
-        super().__init__(index, {**item, "name": name, "server_label": server, "arguments": ""})
+        item = {"id": f"mcp_{call_id}", "status": "in_progress", "name": name}
+        super().__init__(index, type="mcp_call", **item, server_label=server, arguments="")
 
     @override
     def start(self) -> list[ResponsesEvent]:
