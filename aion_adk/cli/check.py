@@ -37,7 +37,7 @@ def check_agents(path: str, *, message: str | None) -> int:
         _print_result(True, "loads")
         own = found.options.get(name, ServerOptions())
         try:
-            app = app_of(agent, ServerOptions(public_url=_URL).over(own))
+            app = app_of(agent, ServerOptions(public_url=_URL).overriding(own))
         except (ValueError, LoadError) as error:
             _print_result(False, str(error))
             good = False

@@ -19,7 +19,7 @@ CLIENT_SIDE = "aion_adk.context.client_tools"
 
 _EARLIER = "earlier"
 # State that outlives the session, or that ADK and this bridge keep for themselves.
-_NOT_CLIENTS = ("app:", "user:", "temp:", "a2a_", "_")
+_RESERVED_STATE = ("app:", "user:", "temp:", "a2a_", "_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class ClientSide:
 
 def settable_state(state: Mapping[str, Any]) -> dict[str, Any]:
     """Without the keys that a client may not set."""
-    return {key: value for key, value in state.items() if not key.startswith(_NOT_CLIENTS)}
+    return {key: value for key, value in state.items() if not key.startswith(_RESERVED_STATE)}
 
 
 def _content(message: Message) -> types.Content:

@@ -23,6 +23,7 @@ UserIdResolver = Callable[[RequestContext], str]
 # A session id that every session and artifact service of ADK accepts.
 _PORTABLE_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _LONGEST_USER_ID = 128
+_USER_NAMESPACE = "user:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,6 @@ def caller_of(context: RequestContext, *, user_id: UserIdResolver | None = None)
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-_USER_NAMESPACE = "user:"
 
 
 async def _session_of(runner: Runner, caller: Caller) -> Session | None:

@@ -60,7 +60,7 @@ class AgentRun:
         context: RequestContext,
         queue: TaskQueue,
         *,
-        may_be_bare: bool,
+        may_be_direct: bool,
     ) -> None:
         mode = StreamingMode.SSE if queue.streaming else StreamingMode.NONE
         wanted = context.requested_extensions
@@ -78,7 +78,7 @@ class AgentRun:
         self._failed_nodes: dict[str, Event] = {}
         self.task = self._task_at_work()
         artifact_ids = [artifact.artifact_id for artifact in self.task.artifacts]
-        self._publisher = Publisher(queue, artifact_ids=artifact_ids, may_be_bare=may_be_bare)
+        self._publisher = Publisher(queue, artifact_ids=artifact_ids, may_be_direct=may_be_direct)
         self._outgoing = TurnQueue(self._publisher, task_id=self._stamp.task_id)
         self._turn = Turn(
             inbox=self._inbox(),

@@ -72,7 +72,7 @@ class ADKAgentExecutor(AgentExecutor):
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         is_new = context.current_task is None
-        may_be_bare = is_new and not self.answers_with_task(context)
+        may_be_direct = is_new and not self.answers_with_task(context)
         try:
             request = self._checked.pop(context, None) or _request_of(context)
             foreign = None
@@ -86,7 +86,7 @@ class ADKAgentExecutor(AgentExecutor):
                 self._run_config,
                 context,
                 queue,
-                may_be_bare=may_be_bare,
+                may_be_direct=may_be_direct,
             )
         except A2AError:
             raise
@@ -95,7 +95,7 @@ class ADKAgentExecutor(AgentExecutor):
             raise InternalError(internal_error_text(logger, what, error)) from None
         with observed_run(context) as observed:
             if foreign:
-                await foreign.announce(run.task if is_new else None, hold=may_be_bare)
+                await foreign.announce(run.task if is_new else None, hold=may_be_direct)
             try:
                 if isinstance(request, OpenCalls):
                     outcome = still_waiting(request)
@@ -104,7 +104,7 @@ class ADKAgentExecutor(AgentExecutor):
             except asyncio.CancelledError:
                 await run.stop()
                 if foreign:
-                    await foreign.release()
+                    await foreign.announce_held()
                 raise
             except Exception as error:
                 outcome = _failure(error, context)

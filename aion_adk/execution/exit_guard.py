@@ -24,7 +24,7 @@ class AgentExit(BridgeError):
 class _ContainingTaskFactory:
     """In a task that is made inside the guard, an exit becomes an `AgentExit`.
 
-    It leaves the loop with the last block and the last of these tasks that keeps it there.
+    The loop gets its own factory back when the last block and the last such task have ended.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:

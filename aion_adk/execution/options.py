@@ -1,6 +1,7 @@
 """How an agent is run and what of it leaves: the options of the executor."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypedDict
 
 from google.adk.agents.run_config import RunConfig
@@ -47,10 +48,11 @@ class RunOptions:
 
     def __post_init__(self) -> None:
         check_values(self)
+        _ = self.stamps  # refuses server_metadata that is no JSON
 
-    @property
+    @cached_property
     def stamps(self) -> Stamps:
-        return Stamps(self.server_metadata, self.canonical_types)
+        return Stamps(self.server_metadata, canonical_types=self.canonical_types)
 
 
 class RunKeywords(TypedDict, total=False):

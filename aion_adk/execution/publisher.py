@@ -1,4 +1,4 @@
-"""The only way out of a run: the order in which things leave, and the stamp they leave with."""
+"""Sends the output of a run, in order and stamped."""
 
 import asyncio
 import itertools
@@ -78,7 +78,7 @@ class ForeignQueue:
         else:
             await self._queue.enqueue_event(task)
 
-    async def release(self) -> None:
+    async def announce_held(self) -> None:
         """Announces a task that still waits."""
         if self._held is not None:
             task, self._held = self._held, None
@@ -86,7 +86,7 @@ class ForeignQueue:
 
     async def enqueue_event(self, event: Event) -> None:
         if not isinstance(event, Message):
-            await self.release()
+            await self.announce_held()
         await self._queue.enqueue_event(event)
 
     async def show_text(self, update: TaskArtifactUpdateEvent) -> None:
@@ -144,10 +144,12 @@ class DeltaSections:
 class Publisher:
     """Publishes the events of one task in the order that A2A asks for."""
 
-    def __init__(self, queue: TaskQueue, *, artifact_ids: Iterable[str], may_be_bare: bool) -> None:
+    def __init__(
+        self, queue: TaskQueue, *, artifact_ids: Iterable[str], may_be_direct: bool
+    ) -> None:
         self._queue = queue
         self._stamp = queue.stamp
-        self._may_be_bare = may_be_bare
+        self._may_be_bare = may_be_direct
         self._sections = DeltaSections(queue.stamp)
         self.artifact_ids = set(artifact_ids)
         self.deltas = 0

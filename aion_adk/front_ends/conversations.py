@@ -114,6 +114,8 @@ class FrontEndCalls:
                 f"Several tasks wait for the result of {', '.join(turn.results)}:"
                 f" name the conversation in the header {CONTEXT_HEADER}."
             )
+        # Of several in one context, the one whose calls are answered.
+        found.sort(key=lambda task: turn.results.keys().isdisjoint(_pending_calls(task)))
         return found[0] if found else None
 
     async def open_stream(self, message: Message, context: ServerCallContext) -> Reader:
@@ -145,6 +147,10 @@ class FrontEndCalls:
         canceling = asyncio.create_task(self._cancel_quietly(_task_id(last), context))
         self._canceling.add(canceling)
         canceling.add_done_callback(self._canceling.discard)
+
+    async def aclose(self) -> None:
+        """Waits for the tasks that are being canceled."""
+        await asyncio.gather(*self._canceling)
 
     async def _cancel_quietly(self, task_id: str, context: ServerCallContext) -> None:
         try:

@@ -30,10 +30,10 @@ class Encoder(ABC):
     """
 
     def __init__(self, *, prefix: str, client_tools: Sequence[str]) -> None:
-        self._tracker = Narration(prefix=prefix, client_tools=client_tools)
+        self._narration = Narration(prefix=prefix, client_tools=client_tools)
 
     def encode(self, event: Event) -> list[dict[str, Any]]:
-        return self._encode(self._tracker.on_event(event))
+        return self._encode(self._narration.on_event(event))
 
     def finish(self) -> list[dict[str, Any]]:
         """What is missing when there are no more events."""
@@ -49,7 +49,7 @@ class Encoder(ABC):
         return [self._frame(item) for item in self._fail(text_for_caller(error))]
 
     def _fail(self, text: str) -> list[dict[str, Any]]:
-        return self._encode(self._tracker.fail(text, "stream_incomplete"))
+        return self._encode(self._narration.fail(text, "stream_incomplete"))
 
     def _encode(self, events: Sequence[TurnEvent]) -> list[dict[str, Any]]:
         return [item for event in events for item in self._items(event)]

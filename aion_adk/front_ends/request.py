@@ -87,6 +87,7 @@ def client_turn(
     resumed_results = {entry.call_id: _result_part(entry, names) for entry in resumed}
     results = {entry.call_id: _result_part(entry, names) for entry in new if entry.role == "tool"}
     return ClientTurn(
+        # What resumes comes first in order, and last in precedence.
         results={**resumed_results, **results, **resumed_results},
         user_parts=[part for entry in new if entry.role == "user" for part in entry.parts],
         history=[message for entry in earlier if (message := _history_message(entry, names))],

@@ -121,7 +121,7 @@ class Envelope(Protocol):
     def __call__(self, text: str, *, code: str, param: str | None = None) -> dict[str, Any]: ...
 
 
-def guarded(endpoint: Endpoint, envelope: Envelope) -> Endpoint:
+def with_errors_in(endpoint: Endpoint, envelope: Envelope) -> Endpoint:
     """The endpoint with its errors in `envelope`; the text of an unexpected one is only logged."""
 
     async def guard(request: Request) -> Response:
@@ -142,8 +142,8 @@ def guarded(endpoint: Endpoint, envelope: Envelope) -> Endpoint:
     return guard
 
 
-def openai_guarded(endpoint: Endpoint) -> Endpoint:
-    return guarded(endpoint, _openai_envelope)
+def with_openai_errors(endpoint: Endpoint) -> Endpoint:
+    return with_errors_in(endpoint, _openai_envelope)
 
 
 def unknown_model(model: str) -> Response:

@@ -24,7 +24,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from aion_adk.errors import log_failure
 from aion_adk.protocol.canonical import declare_canonical_type
-from aion_adk.protocol.structs import drop_protected, is_protected, misfits_in, to_struct
+from aion_adk.protocol.structs import drop_protected, is_protected, to_struct, unwritable_values
 from aion_adk.protocol.task_state import add_to_history
 
 logger = logging.getLogger(__name__)
@@ -62,13 +62,13 @@ def join_history(task: Task, message: Message) -> None:
     add_to_history(task, without_protected(message))
 
 
-def misfits_of(content: Message | Artifact) -> Iterator[Value]:
+def unwritable_values_of(content: Message | Artifact) -> Iterator[Value]:
     """The values in data and metadata that no transport could write as JSON."""
     for holder in (content, *content.parts):
         if holder.HasField("metadata"):
-            yield from misfits_in(holder.metadata.fields.values())
+            yield from unwritable_values(holder.metadata.fields.values())
     if data := [part.data for part in content.parts if part.HasField("data")]:
-        yield from misfits_in(data)
+        yield from unwritable_values(data)
 
 
 def is_adk_client(context: RequestContext) -> bool:
@@ -84,18 +84,20 @@ ServerMetadata = Mapping[str, Any] | Callable[[RequestContext], Mapping[str, Any
 """Stamped on everything that leaves, or a function of the request that returns it."""
 
 
-@dataclass(frozen=True)
 class Stamps:
     """The server's options for everything that leaves, from which each request gets its stamp."""
 
-    metadata: ServerMetadata | None = None
-    canonical_types: bool = True
+    def __init__(
+        self, metadata: ServerMetadata | None = None, *, canonical_types: bool = True
+    ) -> None:
+        self._metadata = metadata if callable(metadata) else _sent_fields(metadata)
+        self._canonical_types = canonical_types
 
     def of(self, context: RequestContext) -> "Stamp":
-        metadata = self.metadata
+        metadata = self._metadata
         if callable(metadata):
             try:
-                metadata = metadata(context)
+                metadata = _sent_fields(metadata(context))
             except Exception as error:
                 if context.message is not None:
                     raise
@@ -106,28 +108,20 @@ class Stamps:
             task_id=context.task_id or "",
             context_id=context.context_id or "",
             metadata=metadata,
-            canonical_types=self.canonical_types,
+            canonical_types=self._canonical_types,
             for_adk_client=is_adk_client(context),
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stamp:
     """Copies what an agent made and sets the fields that are the server's."""
 
-    def __init__(
-        self,
-        *,
-        task_id: str,
-        context_id: str,
-        metadata: Mapping[str, Any] | None = None,
-        canonical_types: bool = True,
-        for_adk_client: bool = False,
-    ) -> None:
-        self.task_id = task_id
-        self.context_id = context_id
-        self.for_adk_client = for_adk_client
-        self._canonical_types = canonical_types
-        self.metadata = to_struct(metadata) if metadata else None
+    task_id: str
+    context_id: str
+    metadata: Struct | None = None
+    canonical_types: bool = True
+    for_adk_client: bool = False
 
     def message(self, message: Message) -> Message:
         stamped = without_protected(message)
@@ -135,8 +129,8 @@ class Stamp:
         stamped.context_id = self.context_id
         stamped.role = Role.ROLE_AGENT
         stamped.message_id = stamped.message_id or new_id()
-        _make_null(misfits_of(stamped))
-        if self._canonical_types:
+        _make_null(unwritable_values_of(stamped))
+        if self.canonical_types:
             declare_canonical_type(stamped)
         self._stamp_metadata(stamped)
         return stamped
@@ -154,7 +148,7 @@ class Stamp:
             # It could be taken for one of the server's, such as that of text in flight.
             stamped.artifact_id = f"_{stamped.artifact_id}"
         _clean(stamped)
-        _make_null(misfits_of(stamped))
+        _make_null(unwritable_values_of(stamped))
         return stamped
 
     def artifact_update(
@@ -181,7 +175,7 @@ class Stamp:
         if metadata is not None:
             update.metadata.CopyFrom(metadata)
             drop_protected(update.metadata)
-            _make_null(misfits_in(update.metadata.fields.values()))
+            _make_null(unwritable_values(update.metadata.fields.values()))
             self._stamp_metadata(update)
         return update
 
@@ -200,6 +194,18 @@ class Stamp:
     def _stamp_metadata(self, target: Message | Task | TaskStatusUpdateEvent) -> None:
         if self.metadata is not None:
             target.metadata.MergeFrom(self.metadata)
+
+
+def _sent_fields(server_metadata: Mapping[str, Any] | None) -> Struct | None:
+    if not server_metadata:
+        return None
+    try:
+        fields = to_struct(server_metadata)
+    except TypeError as error:
+        raise TypeError(f"server_metadata: {error}") from error
+    if list(unwritable_values(fields.fields.values())):
+        raise ValueError("server_metadata holds NaN or infinity, or nests too deep for JSON")
+    return fields
 
 
 def _clean(content: Message | Artifact) -> None:

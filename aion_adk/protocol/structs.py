@@ -140,7 +140,7 @@ def drop_protected(struct: struct_pb2.Struct) -> list[str]:
     return dropped
 
 
-def misfits_in(
+def unwritable_values(
     values: Iterable[struct_pb2.Value], *, depth: int = _DEEPEST
 ) -> Iterator[struct_pb2.Value]:
     """The values that JSON cannot hold, or that protobuf cannot read back: nested too deep."""
@@ -151,8 +151,8 @@ def misfits_in(
             case "struct_value" | "list_value" if depth == 0:
                 yield value
             case "struct_value":
-                yield from misfits_in(value.struct_value.fields.values(), depth=depth - 1)
+                yield from unwritable_values(value.struct_value.fields.values(), depth=depth - 1)
             case "list_value":
-                yield from misfits_in(value.list_value.values, depth=depth - 1)
+                yield from unwritable_values(value.list_value.values, depth=depth - 1)
             case _:
                 pass

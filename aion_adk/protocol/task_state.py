@@ -75,7 +75,8 @@ def apply_artifact(task: Task, event: TaskArtifactUpdateEvent) -> None:
             artifact.CopyFrom(event.artifact)
         return
     if event.append:
-        raise InvalidAgentResponseError("append=True for an artifact the task does not have.")
+        unknown = event.artifact.artifact_id
+        raise InvalidAgentResponseError(f"append=True for artifact {unknown}, which is unknown.")
     task.artifacts.append(event.artifact)
 
 

@@ -108,6 +108,7 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
         open=database.open if database else None,
         begin_shutdown=handler.begin_shutdown,
         closing=[
+            ("the front ends", calls.aclose),
             ("the request handler", handler.aclose),
             ("the runner", runner.close),
             *closing_of(runner.agent, stores=[tasks, runner.session_service]),

@@ -86,7 +86,7 @@ def directory_of(
     listings: list[Listing] = []
     for name, agent in agents.items():
         path = f"/a2a/{name}" if several else ""
-        merged = options.over(own_options.get(name, options))
+        merged = options.overriding(own_options.get(name, options))
         if merged.public_url:
             merged = replace(merged, public_url=f"{public_base_url(merged.public_url)}{path}")
         listings.append(Listing(name, path, app_of(agent, merged)))

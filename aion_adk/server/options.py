@@ -117,7 +117,7 @@ class ServerOptions(RunOptions):
         values = {field.name: getattr(self, field.name) for field in fields(RunOptions)}
         return cast(RunKeywords, values)
 
-    def over(self, others: "ServerOptions") -> "ServerOptions":
+    def overriding(self, others: "ServerOptions") -> "ServerOptions":
         """These options, and the `others` where these have their defaults."""
         changed = {
             field.name: getattr(self, field.name)

@@ -1,9 +1,12 @@
 """The request handler: which run a call starts or joins, in which order, and what it is answered.
 
-a2a-sdk's handler keeps the plain methods (list, push configuration, extended card). The life of a
-run is `TaskRun`'s; which runs there are and in which order, and which tasks are stored, is
-`RunRegistry`'s to say; which message was taken before `SeenMessages`', and webhooks are
-`PushDelivery`'s.
+What it leaves to others:
+
+- the plain methods (list, push configuration, extended card): a2a-sdk's handler
+- which runs there are, their order, and which tasks are stored: `RunRegistry`
+- one run from its start to its end: `TaskRun`
+- which messages were taken before: `SeenMessages`
+- webhooks: `PushDelivery`
 """
 
 import asyncio
@@ -39,7 +42,7 @@ from a2a.utils.errors import (
 from a2a.utils.proto_utils import validate_proto_required_fields
 from a2a.utils.task import apply_history_length, validate_history_length
 
-from aion_adk.protocol.stamp import misfits_of
+from aion_adk.protocol.stamp import unwritable_values_of
 from aion_adk.protocol.task_state import PAUSED_STATES, TERMINAL_STATES, require_open, state_name
 from aion_adk.tasks.push import PushDelivery
 from aion_adk.tasks.readers import Reader
@@ -144,23 +147,23 @@ class BridgeRequestHandler(DefaultRequestHandler):
         """The reader of a task's run, or of the next run of a task that waits for its caller."""
         self._require_streaming()
         validate_proto_required_fields(params)
-        follower = Reader(updates_only=True)
-        self._registry.followers.add(params.id, follower)
+        subscriber = Reader(updates_only=True)
+        self._registry.subscribers.add(params.id, subscriber)
         try:
             task = await self._registry.require(params.id, context)
             require_open(task)
         except BaseException:
-            await follower.aclose()
+            await subscriber.aclose()
             raise
         if run := self._registry.run_of(params.id):
-            await follower.aclose()
+            await subscriber.aclose()
             reader = Reader()
             await run.add_reader(reader)
             return reader
-        follower.push_first(task)
+        subscriber.push_first(task)
         if task.status.state not in PAUSED_STATES:
-            follower.close()
-        return follower
+            subscriber.close()
+        return subscriber
 
     async def on_subscribe_to_task(
         self, params: SubscribeToTaskRequest, context: ServerCallContext
@@ -203,6 +206,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
 
     async def aclose(self) -> None:
         await self._registry.aclose()
+        await asyncio.gather(*self._canceling.values(), return_exceptions=True)
         if self._push:
             await self._push.aclose()
 
@@ -271,7 +275,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
         if not self._push or not self._card.capabilities.push_notifications:
             raise PushNotificationNotSupportedError("The agent sends no push notifications.")
         if not await self._push.accepts(params.configuration.task_push_notification_config.url):
-            raise InvalidParamsError("Push notifications cannot go to this URL.")
+            raise InvalidParamsError("The webhook must have a public http or https address.")
 
     def _require_streaming(self) -> None:
         if not self._card.capabilities.streaming:
@@ -283,8 +287,8 @@ def require_admissible(params: SendMessageRequest) -> None:
     if not is_complete(params):
         validate_proto_required_fields(params)
     validate_history_length(params.configuration)
-    if list(misfits_of(params.message)):
-        raise InvalidParamsError("The message holds a number that is none, or nests too deep.")
+    if list(unwritable_values_of(params.message)):
+        raise InvalidParamsError("The message holds NaN or infinity, or nests too deep for JSON.")
 
 
 def is_complete(params: SendMessageRequest) -> bool:

@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 MOST_WAITING = 256
 MOST_AT_ONCE = 64
+MOST_FAILING = 1_000
 MOST_WATCHED = 100_000
 
 _RETRIED_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -31,7 +32,7 @@ _RETRIED_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 class PushDelivery:
     """Posts what happens to a task to the webhooks registered for it.
 
-    A task's events wait in a line of their own, so a webhook that is slow or dead holds up
+    A task's events wait in a queue of their own, so a webhook that is slow or dead holds up
     nothing but itself. Beyond `MOST_WAITING` the oldest are dropped, and the log says so.
     """
 
@@ -47,7 +48,7 @@ class PushDelivery:
         self._transport = transport
         self._client: httpx.AsyncClient | None = None
         self._watched: OrderedDict[str, None] = OrderedDict()
-        self._lines: dict[str, deque[TaskEvent]] = {}
+        self._queues: dict[str, deque[TaskEvent]] = {}
         self._workers: set[asyncio.Task[None]] = set()
         self._slots = asyncio.Semaphore(MOST_AT_ONCE)
 
@@ -82,15 +83,15 @@ class PushDelivery:
         """Queues `event` for the task's webhooks and returns at once."""
         if task_id not in self._watched:
             return
-        sent = copy.copy(event)
-        line = self._lines.get(task_id)
-        if line is not None:
-            if len(line) >= MOST_WAITING:
+        sent = copy.deepcopy(event)
+        queue = self._queues.get(task_id)
+        if queue is not None:
+            if len(queue) >= MOST_WAITING:
                 logger.warning("task %s: a push notification is dropped, too many wait", task_id)
-                line.popleft()
-            line.append(sent)
+                queue.popleft()
+            queue.append(sent)
             return
-        self._lines[task_id] = deque([sent])
+        self._queues[task_id] = deque([sent])
         worker = asyncio.create_task(self._deliver(task_id))
         self._workers.add(worker)
         worker.add_done_callback(self._workers.discard)
@@ -115,16 +116,16 @@ class PushDelivery:
         )
 
     async def _deliver(self, task_id: str) -> None:
-        line = self._lines[task_id]
+        queue = self._queues[task_id]
         try:
-            while line:
-                event = line.popleft()
+            while queue:
+                event = queue.popleft()
                 async with self._slots:
                     await self._sender.send_notification(task_id, event)
                 if _is_last(event):
                     self._watched.pop(task_id, None)
         finally:
-            del self._lines[task_id]
+            del self._queues[task_id]
 
 
 class RetryingTransport(httpx.AsyncBaseTransport):
@@ -163,7 +164,7 @@ class RetryingTransport(httpx.AsyncBaseTransport):
                 self._failing.pop(url, None)
                 return httpx.Response(status, request=request)
         self._failing[url] = None
-        if len(self._failing) > MOST_WAITING:
+        if len(self._failing) > MOST_FAILING:
             self._failing.popitem(last=False)
         raise httpx.ConnectError(f"no answer after {attempts} attempts", request=request)
 

@@ -6,6 +6,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import AsyncIterator
+from functools import cached_property
 from typing import Protocol
 
 from a2a.server.events import Event
@@ -19,14 +20,14 @@ from a2a.utils.errors import InternalError
 from a2a.utils.task import apply_history_length
 
 MOST_BYTES = 8 * 1024 * 1024
-"""What may wait for a reader; a single event may be larger, whatever its agent made it."""
+"""What may wait for a reader. A single event may be larger."""
 
 MOST_BYTES_A_PIECE = 256 * 1024
 """Text is merged into pieces of about this size: each is copied several times when written."""
 
 _OVERHEAD = 1024
 
-_TURNS_FOR_READERS = 3
+_LOOP_PASSES = 3
 _CHUNKS_SINGLY = 32
 _SECONDS_A_WRITE = 0.001
 
@@ -34,8 +35,6 @@ _SECONDS_A_WRITE = 0.001
 class OpenText:
     """The chunks of one section of streamed text, kept until the section ends and every reader
     has taken them."""
-
-    __slots__ = ("artifact_id", "chunks", "first")
 
     def __init__(self, first: TaskArtifactUpdateEvent) -> None:
         self.first = first
@@ -46,22 +45,25 @@ class OpenText:
         """The chunks from `start` to `stop` as one event."""
         if start == 0 and stop == 1:
             return self.first
-        update = self._copy(append=start > 0)
+        update = copy.deepcopy(self._empty if start else self.first)
         del update.artifact.parts[1:]
         update.artifact.parts[0].text = "".join(self.chunks[start:stop])
         return update
 
     def ending(self) -> TaskArtifactUpdateEvent:
-        update = self._copy(append=True)
+        update = copy.deepcopy(self._empty)
         del update.artifact.parts[:]
         update.last_chunk = True
         return update
 
-    def _copy(self, *, append: bool) -> TaskArtifactUpdateEvent:
+    @cached_property
+    def _empty(self) -> TaskArtifactUpdateEvent:
+        """An update that appends no text."""
         update = copy.deepcopy(self.first)
-        if append:
-            update.append = True
-            update.artifact.ClearField("metadata")
+        del update.artifact.parts[1:]
+        update.artifact.parts[0].text = ""
+        update.artifact.ClearField("metadata")
+        update.append = True
         return update
 
 
@@ -230,7 +232,7 @@ class Readers:
         self._readers: list[Reader] = []
         self._open: dict[str, OpenText] = {}
         self._chunks = 0
-        self._last_turn = 0.0
+        self._last_pass = 0.0
 
     def add(self, reader: Reader) -> None:
         """Shows `reader` the text of the open sections, and everything from here on."""
@@ -294,10 +296,10 @@ class Readers:
         if not self._readers:
             return
         self._chunks += 1
-        if self._chunks > _CHUNKS_SINGLY and time.monotonic() - self._last_turn < _SECONDS_A_WRITE:
+        if self._chunks > _CHUNKS_SINGLY and time.monotonic() - self._last_pass < _SECONDS_A_WRITE:
             return
-        for _ in range(_TURNS_FOR_READERS):
+        for _ in range(_LOOP_PASSES):
             if not any(reader.behind for reader in self._readers):
                 break
             await asyncio.sleep(0)
-        self._last_turn = time.monotonic()
+        self._last_pass = time.monotonic()

@@ -53,7 +53,7 @@ class TaskExecutor(Protocol):
         ...
 
 
-class Followers:
+class Subscribers:
     """Readers of paused tasks, until the next run of their task takes them."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Followers:
     def hand_to(self, run: TaskRun) -> None:
         for reader in [key for key, task_id in self._task_ids.items() if task_id == run.task_id]:
             self.remove(reader)
-            run.add_follower(reader)
+            run.add_subscriber(reader)
 
     def close(self) -> None:
         self._closed = True
@@ -98,7 +98,7 @@ class RunRegistry:
         durable: bool,
         shutdown_grace: float,
     ) -> None:
-        self.followers = Followers()
+        self.subscribers = Subscribers()
         self._executor = executor
         self._task_executor = executor if isinstance(executor, TaskExecutor) else None
         self._stamps = self._task_executor.stamps if self._task_executor else Stamps()
@@ -190,9 +190,9 @@ class RunRegistry:
         run = self.run_of(task.id)
         if run is None:
             run = self._idle_run(task, context)
-            self.followers.hand_to(run)
         if run.task is None:
             run.resume(await run.record.load() or task)
+        self.subscribers.hand_to(run)
         await run.stop(TaskState.TASK_STATE_CANCELED)
         try:
             async with asyncio.timeout(timeouts.SECONDS_TO_END_RUN):
@@ -225,7 +225,8 @@ class RunRegistry:
                 self._task_executor.check(run.request)
             if self._push:
                 await self._push.expect(run.request, goes_on=follow_up)
-            self.followers.hand_to(run)
+            if follow_up:
+                self.subscribers.hand_to(run)
             if self._task_executor:
                 await self._show_start(run, self._task_executor, follow_up=follow_up)
             await self._executor.execute(run.request, run)
@@ -276,7 +277,7 @@ class RunRegistry:
         return run.task or fresh
 
     async def _drain(self) -> None:
-        self.followers.close()
+        self.subscribers.close()
         if self._in_flight and self._shutdown_grace > 0:
             released = [run.released for run in self._in_flight]
             await asyncio.wait(released, timeout=self._shutdown_grace)

@@ -176,8 +176,8 @@ class TaskRun(EventQueue):
 
     It is a `TaskQueue` of `execution/publisher`, and there is no queue in it: each event is applied
     to the task at once. A run goes on until its worker is done or given up (`released`: the next
-    turn of the context may start). Once it is told to stop, only the ending that it was told
-    counts. It is `over` when its task takes no further event.
+    turn of the context may start). Once `stop` was called, only the state given there ends the
+    task. A run is `over` when its task takes no further event.
     """
 
     def __init__(
@@ -225,10 +225,7 @@ class TaskRun(EventQueue):
     def work(self, worker: asyncio.Task[None]) -> None:
         """Takes the asyncio task that runs the executor."""
         self._worker = worker
-        # A run that was told how it ends is released when its task has ended.
-        worker.add_done_callback(
-            lambda _: self._release() if not self._ending or self.over else None
-        )
+        worker.add_done_callback(self._on_worker_done)
 
     async def answer(self, *, immediately: bool) -> Answer:
         """The answer of a call that waits for the first event, or for the end of the turn."""
@@ -240,7 +237,7 @@ class TaskRun(EventQueue):
         """Shows the current task, the text still in flight, then everything that follows."""
         await self._live.add_reader(reader)
 
-    def add_follower(self, reader: Reader) -> None:
+    def add_subscriber(self, reader: Reader) -> None:
         """Shows everything from here on to a reader that has the task already."""
         self._live.readers.add(reader)
 
@@ -312,6 +309,11 @@ class TaskRun(EventQueue):
         finally:
             if self._ending is not None:
                 self._release()
+
+    def _on_worker_done(self, _worker: asyncio.Task[None]) -> None:
+        # `stop` is followed by `end`, which releases the run when its task has ended.
+        if self._ending is None or self.over:
+            self._release()
 
     def _release(self) -> None:
         """Nothing more is expected of the executor."""

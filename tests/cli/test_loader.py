@@ -109,7 +109,7 @@ def test_options_of_another_kind_are_refused(tmp_path: Path) -> None:
 
 def test_given_options_win_over_those_an_agent_brings() -> None:
     brought = ServerOptions(list_grpc=True, run_timeout=5)
-    assert ServerOptions(run_timeout=9).over(brought) == ServerOptions(
+    assert ServerOptions(run_timeout=9).overriding(brought) == ServerOptions(
         list_grpc=True, run_timeout=9
     )
 

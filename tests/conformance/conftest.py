@@ -34,7 +34,7 @@ async def server() -> AsyncGenerator[Server, None]:
 
     def build(url: str) -> A2AApp:
         options = ServerOptions(public_url=url, grpc_port=port, extensions=extensions)
-        return app_of(app, options.over(a2a_options))
+        return app_of(app, options.overriding(a2a_options))
 
     async with (
         listening(build) as url,

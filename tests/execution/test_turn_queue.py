@@ -33,7 +33,7 @@ class Slow:
 
 
 def turn_queue_to(queue: Slow) -> TurnQueue:
-    publisher = Publisher(queue, artifact_ids=(), may_be_bare=False)
+    publisher = Publisher(queue, artifact_ids=(), may_be_direct=False)
     return TurnQueue(publisher, task_id="t")
 
 

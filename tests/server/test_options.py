@@ -1,6 +1,7 @@
 """The options of `to_a2a`, `serve` and `ADKAgentExecutor`."""
 
 from dataclasses import fields
+from math import nan
 from types import MappingProxyType
 from typing import Any, get_type_hints
 
@@ -70,6 +71,24 @@ def test_an_executor_refuses_the_same_values(
     with pytest.raises(kind) as refused:
         ADKAgentExecutor(InMemoryRunner(agent=AGENT), **options)
     assert str(refused.value) == f"{name} {message}"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "kind", "message"),
+    [
+        (
+            {"a": object()},
+            TypeError,
+            "server_metadata: expected JSON-serialisable data, got object",
+        ),
+        ({"a": [nan]}, ValueError, "server_metadata holds NaN or infinity, or nests too deep"),
+    ],
+)
+def test_server_metadata_that_is_no_json_is_refused(
+    metadata: dict[str, Any], kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        to_a2a(AGENT, server_metadata=metadata)
 
 
 def test_something_that_is_not_an_agent_is_refused() -> None:

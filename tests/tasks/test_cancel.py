@@ -23,6 +23,8 @@ from tests.handling import (
     look_up,
     shape_of,
     state_of,
+    subscribe,
+    until_idle,
     within,
 )
 from tests.serving import request_of
@@ -147,3 +149,47 @@ async def test_an_agent_that_answers_its_cancellation_is_not_heard() -> None:
     canceled = await cancel(handler, task.id)
     assert state_of(canceled) == "CANCELED"
     assert "I go on" not in str(canceled)
+
+
+class SlowToCancel(AgentExecutor):
+    """Stops at once, and takes its time to clean up."""
+
+    def __init__(self) -> None:
+        self.began, self.canceling, self.go = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self.runs = 0
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        self.runs += 1
+        updater = TaskUpdater(event_queue, context.task_id or "", context.context_id or "")
+        await updater.start_work()
+        self.began.set()
+        await asyncio.Event().wait()
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        self.canceling.set()
+        await self.go.wait()
+
+
+@pytest.mark.parametrize("durable", [False, True])
+async def test_a_task_is_at_work_until_its_cancellation_has_ended(durable: bool) -> None:
+    """F3"""
+    executor = SlowToCancel()
+    handler = handler_of(executor, durable=durable)
+    task = await ask(handler, "one", context_id="c", configuration=IMMEDIATELY)
+    await within(5, executor.began.wait())
+    canceling = asyncio.create_task(cancel(handler, task.id))
+    await within(5, executor.canceling.wait())
+    assert state_of(await look_up(handler, task.id)) == "WORKING"
+    reader = asyncio.create_task(subscribe(handler, task.id))
+    following = asking(handler, "two", context_id="c")
+    with pytest.raises(TaskNotCancelableError, match="is being canceled already"):
+        await cancel(handler, task.id)
+    await until_idle()
+    assert executor.runs == 1
+    executor.go.set()
+    assert state_of(await within(5, canceling)) == "CANCELED"
+    assert [shape_of(event) for event in await within(5, reader)] == ["task WORKING", "CANCELED"]
+    await handler.aclose()
+    assert state_of(await look_up(handler, task.id)) == "CANCELED"
+    await asyncio.wait({following})
+    assert executor.runs == 2

@@ -200,3 +200,14 @@ async def test_the_task_that_goes_on_is_read_once() -> None:
     store.reads = 0
     await ask(handler, "done", task_id=task.id)
     assert store.reads == 1
+
+
+async def test_a_task_ends_although_its_metadata_are_no_json() -> None:
+    """F3, D3"""
+
+    def of_message(context: RequestContext) -> dict[str, Any]:
+        return {} if context.message is not None else {"aion:note": object()}
+
+    handler = handler_of(executor_of(asks_back, server_metadata=of_message))
+    task = await ask(handler, "start")
+    assert state_of(await cancel(handler, task.id)) == "CANCELED"

@@ -28,6 +28,7 @@ from tests.handling import (
     state_of,
     subscribe,
     until_idle,
+    within,
 )
 from tests.serving import reply_of
 
@@ -189,3 +190,30 @@ async def test_a_run_past_its_deadline_fails_and_the_agent_is_stopped() -> None:
     task = await ask(handler, "one")
     assert state_of(task) == "FAILED"
     assert held.stopped == ["one"]
+
+
+async def test_a_message_that_is_refused_leaves_the_readers_of_a_paused_task_alone() -> None:
+    handler = handler_of(asks_back)
+    task = await ask(handler, "start")
+    reader = asyncio.create_task(subscribe(handler, task.id))
+    await until_idle()
+    with pytest.raises(InvalidParamsError):
+        await ask(handler, "", task_id=task.id)
+    await until_idle()
+    assert not reader.done()
+    await ask(handler, "done", task_id=task.id)
+    shapes = [shape_of(event) for event in await within(5, reader)]
+    assert shapes == ["task INPUT_REQUIRED", "WORKING", "COMPLETED"]
+
+
+async def test_a_subscription_to_a_paused_task_ends_when_the_server_stops() -> None:
+    handler = handler_of(asks_back)
+    task = await ask(handler, "start")
+    before = asyncio.create_task(subscribe(handler, task.id))
+    await until_idle()
+    handler.begin_shutdown()
+    await until_idle()
+    after = await within(5, subscribe(handler, task.id))
+    assert [shape_of(event) for event in after] == ["task INPUT_REQUIRED"]
+    assert await within(5, before) == after
+    await handler.aclose()

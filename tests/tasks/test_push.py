@@ -15,10 +15,12 @@ from google.adk.events import Event
 
 from aion_adk import to_a2a
 from aion_adk.context.emit import emit_message
+from aion_adk.storage.memory import MemoryTaskStore
+from aion_adk.tasks.handler import BridgeRequestHandler
 from aion_adk.tasks.push import MemoryPushConfigs, PublicAddresses, PushDelivery, RetryingTransport
 from tests.acts import asks_back
 from tests.agents import text_event
-from tests.handling import Acting, ask, call, handler_of, state_of
+from tests.handling import Acting, ask, call, cancel, handler_of, state_of
 from tests.serving import send, serving
 from tests.webhooks import Webhook, listening_webhook, to
 
@@ -206,3 +208,23 @@ async def test_the_oldest_push_configurations_make_room() -> None:
     assert await configs.get_info("a", call("ann")) == []
     assert len(await configs.get_info_for_dispatch("c")) == 1
     assert await configs.get_info("c", call("bob")) == []
+
+
+async def test_a_task_that_was_paused_before_a_restart_still_has_its_webhooks() -> None:
+    webhook = Webhook()
+    configs, store = MemoryPushConfigs(), MemoryTaskStore()
+
+    def started() -> BridgeRequestHandler:
+        push = PushDelivery(configs, private_urls=True, transport=RetryingTransport())
+        return handler_of(asks_back, task_store=store, push=push, durable=True)
+
+    async with listening_webhook(webhook) as hook:
+        handler = started()
+        task = await ask(handler, "start", configuration=to(hook))
+        await handler.aclose()
+        before = len(webhook.posts)
+        handler = started()
+        await cancel(handler, task.id)
+        kinds = await webhook.got(before + 1)
+        await handler.aclose()
+    assert kinds[before:] == ["status_update CANCELED"]

@@ -16,7 +16,7 @@ from aion_adk.front_ends.agui.encoder import AGUIEncoder
 from aion_adk.front_ends.agui.request import AGUIRequest, read_request
 from aion_adk.front_ends.conversations import FrontEndCalls
 from aion_adk.front_ends.request import RequestError
-from aion_adk.front_ends.sse import EventStream, guarded
+from aion_adk.front_ends.sse import EventStream, with_errors_in
 from aion_adk.protocol.json_codec import json_frame
 
 AGUI_PATH = "/agui"
@@ -33,7 +33,7 @@ class AGUIEndpoint:
         self._agent_name = agent_name
 
     def routes(self) -> list[BaseRoute]:
-        run = guarded(self.run, error_body)
+        run = with_errors_in(self.run, error_body)
         return [
             Route(AGUI_PATH, run, methods=["POST"]),
             Route(f"{AGUI_PATH}/capabilities", self.capabilities, methods=["GET"]),

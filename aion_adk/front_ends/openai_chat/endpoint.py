@@ -14,7 +14,7 @@ from aion_adk.execution.activity import THOUGHTS, TOOL_ACTIVITY
 from aion_adk.front_ends.conversations import CONTEXT_HEADER, FrontEndCalls, id_headers
 from aion_adk.front_ends.openai_chat.encoder import ChatEncoder
 from aion_adk.front_ends.openai_chat.request import read_request
-from aion_adk.front_ends.sse import EventStream, openai_guarded, unknown_model
+from aion_adk.front_ends.sse import EventStream, unknown_model, with_openai_errors
 from aion_adk.protocol.stamp import new_id
 
 
@@ -36,7 +36,7 @@ class ChatEndpoint:
         return [
             Route("/v1/models", self.models, methods=["GET"]),
             Route("/v1/models/{model:path}", self.model, methods=["GET"]),
-            Route("/v1/chat/completions", openai_guarded(self.complete), methods=["POST"]),
+            Route("/v1/chat/completions", with_openai_errors(self.complete), methods=["POST"]),
         ]
 
     async def models(self, request: Request) -> Response:

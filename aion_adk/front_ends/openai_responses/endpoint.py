@@ -23,7 +23,7 @@ from aion_adk.front_ends.encoder import openai_error
 from aion_adk.front_ends.openai_responses.encoder import ResponsesEncoder
 from aion_adk.front_ends.openai_responses.request import ResponsesRequest, read_request
 from aion_adk.front_ends.request import RequestError
-from aion_adk.front_ends.sse import EventStream, openai_guarded, unknown_model
+from aion_adk.front_ends.sse import EventStream, unknown_model, with_openai_errors
 from aion_adk.protocol.stamp import new_id
 from aion_adk.protocol.task_state import PAUSED_STATES
 
@@ -41,8 +41,8 @@ class ResponsesEndpoint:
 
     def routes(self) -> list[BaseRoute]:
         return [
-            Route("/v1/responses", openai_guarded(self.respond), methods=["POST"]),
-            Route("/v1/responses/{id}", openai_guarded(self.get), methods=["GET"]),
+            Route("/v1/responses", with_openai_errors(self.respond), methods=["POST"]),
+            Route("/v1/responses/{id}", with_openai_errors(self.get), methods=["GET"]),
         ]
 
     async def respond(self, request: Request) -> Response:

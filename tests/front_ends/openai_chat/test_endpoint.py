@@ -3,11 +3,12 @@ import json
 import pytest
 from a2a.types import GetTaskRequest, TaskState
 from google.adk.agents import LlmAgent
+from google.adk.tools import LongRunningFunctionTool
 from google.genai import types
 from openai import APIError, BadRequestError, InternalServerError, NotFoundError
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnionParam
 
-from aion_adk.front_ends.encoder import json_frame
+from aion_adk.protocol.json_codec import json_frame
 from tests.front_ends.calling import openai_client
 from tests.front_ends.conversations import (
     LOCATION_SCHEMA,
@@ -20,7 +21,7 @@ from tests.front_ends.conversations import (
     weather_agent,
 )
 from tests.models import ScriptedModel, call, text
-from tests.serving import client_of, serving
+from tests.serving import client_of, send, serving, stored
 
 TOOLS: list[ChatCompletionToolUnionParam] = [
     {
@@ -33,6 +34,10 @@ TOOLS: list[ChatCompletionToolUnionParam] = [
         },
     }
 ]
+
+
+def get_location(precise: bool = False) -> None:
+    """Where the user is."""
 
 
 def asking(text: str) -> list[ChatCompletionMessageParam]:
@@ -238,6 +243,24 @@ async def test_a_result_for_which_two_tasks_wait_goes_to_the_one_that_the_header
         sticky = {"X-A2A-Context-Id": pending[0].headers["X-A2A-Context-Id"]}
         answer = await create(model="locating", messages=result, tools=TOOLS, extra_headers=sticky)
     assert answer.headers["X-A2A-Task-Id"] == pending[0].headers["X-A2A-Task-Id"]
+
+
+async def test_of_two_tasks_that_wait_in_one_context_the_one_with_the_call_is_answered() -> None:
+    result: list[ChatCompletionMessageParam] = [
+        {"role": "tool", "tool_call_id": "call_0", "content": "Oakland"}
+    ]
+    calls = [[call("get_location", call_id=f"call_{index}")] for index in range(2)]
+    model = ScriptedModel(steps=[*calls, [text("You are in Oakland.")]])
+    agent = LlmAgent(name="locating", model=model, tools=[LongRunningFunctionTool(get_location)])
+    async with serving(agent, openai=True) as url, openai_client(url) as client:
+        first, second = [await send(url, "where am I?", context_id="c") for _ in range(2)]
+        answer = await client.chat.completions.with_raw_response.create(
+            model="locating", messages=result, extra_headers={"X-A2A-Context-Id": "c"}
+        )
+        other = await stored(url, second.id)
+    assert answer.headers["X-A2A-Task-Id"] == first.id
+    assert answer.parse().choices[0].message.content == "You are in Oakland."
+    assert other.status.state == TaskState.TASK_STATE_INPUT_REQUIRED
 
 
 async def test_a_result_that_no_task_waits_for_is_refused() -> None:
