@@ -45,6 +45,7 @@ LABELS = {
     "stream_10000_frames": "… frames",
     "paced_50_cpu_us": "50 chunks, 5 ms apart: CPU per chunk, µs",
     "paced_500_cpu_us": "500 chunks, 5 ms apart: CPU per chunk, µs",
+    "paced_500_frames": "… frames",
     "paced_2000_cpu_us": "2,000 chunks, 5 ms apart: CPU per chunk, µs",
     "front_a2a_cpu_us": "1,000 chunks to an A2A client: CPU per chunk, µs",
     "front_agui_cpu_us": "… to an AG-UI client",

@@ -80,8 +80,8 @@ def stream(
         figures = {f"{name}_cpu_us": cpu / (repeat * chunks) * 1e6}
         if not milliseconds:
             figures[f"{name}_per_s"] = chunks / seconds
-            if frames := [answer.body.count(_FRAME) for answer in answers if answer.body]:
-                figures[f"{name}_frames"] = statistics.median(frames)
+        if frames := [answer.body.count(_FRAME) for answer in answers if answer.body]:
+            figures[f"{name}_frames"] = statistics.median(frames)
         return figures
 
     return Scenario(f"{chunks} chunks, {milliseconds} ms apart", measure, rounds=rounds, **only)

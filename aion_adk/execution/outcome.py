@@ -15,7 +15,7 @@ from aion_adk.context.turn import DeltaEnd, SectionKey, TextDelta, TurnOutput
 from aion_adk.errors import OutboxError
 from aion_adk.execution.pauses.calls import PendingCalls, paused_state
 from aion_adk.execution.pauses.questions import prompt_message
-from aion_adk.protocol.from_genai import MESSAGE_ID, data_part, genai_parts, reply_parts
+from aion_adk.protocol.from_genai import MESSAGE_ID, data_part, reply_parts
 from aion_adk.protocol.task_state import SETTLED_STATES
 
 logger = logging.getLogger(__name__)
@@ -81,7 +81,8 @@ def section_of(event: Event) -> SectionKey:
 
 def text_of(content: types.Content | None) -> str:
     """The text a caller may read: thoughts are left out."""
-    return "".join(part.text for part in genai_parts(content) if part.text and not part.thought)
+    parts = (content.parts or []) if content else []
+    return "".join(part.text for part in parts if part.text and not part.thought)
 
 
 def is_final(event: Event) -> bool:

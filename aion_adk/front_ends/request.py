@@ -14,7 +14,7 @@ from aion_adk.errors import BridgeError
 from aion_adk.formats import media
 from aion_adk.formats.tools import ToolCall
 from aion_adk.protocol.parts import ADK_TYPE, FUNCTION_CALL, FUNCTION_RESPONSE
-from aion_adk.protocol.structs import json_object, list_of, object_of, to_struct, to_value
+from aion_adk.protocol.structs import decoded_json, list_of, object_of, to_struct, to_value
 
 
 class RequestError(BridgeError):
@@ -136,17 +136,12 @@ def _history_message(entry: Entry, names: Mapping[str, str]) -> Message | None:
 
 def _result_part(entry: Entry, names: Mapping[str, str]) -> Part:
     """A result in ADK's form; text that is a JSON object becomes that object."""
-    response = _object_in(entry.output) or {"result": entry.output}
+    response = object_of(decoded_json(entry.output)) or {"result": entry.output}
     data = {"id": entry.call_id, "name": names.get(entry.call_id, ""), "response": response}
     present = {key: value for key, value in data.items() if value}
     return Part(data=to_value(present), metadata=to_struct({ADK_TYPE: FUNCTION_RESPONSE}))
 
 
 def _call_part(call: ToolCall) -> Part:
-    data = {"id": call.id, "name": call.name, "args": _object_in(call.arguments)}
+    data = {"id": call.id, "name": call.name, "args": object_of(decoded_json(call.arguments))}
     return Part(data=to_value(data), metadata=to_struct({ADK_TYPE: FUNCTION_CALL}))
-
-
-def _object_in(value: Any) -> dict[str, Any]:
-    """The object in `value`, plain or as JSON text; empty for anything else."""
-    return (json_object(value) or {}) if isinstance(value, str) else object_of(value)

@@ -51,6 +51,8 @@ from aion_adk.tasks.registry import RunRegistry
 from aion_adk.tasks.seen_messages import MessageKey, SeenMessages
 from aion_adk.tasks.task_run import TaskRun
 
+_WEBHOOK = "task_push_notification_config"
+
 CardModifier = Callable[[AgentCard, ServerCallContext], Awaitable[AgentCard]]
 
 _CreateConfig = Callable[
@@ -270,7 +272,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
         return await run.answer(immediately=immediately)
 
     async def _check_push_config(self, params: SendMessageRequest) -> None:
-        if not params.configuration.HasField("task_push_notification_config"):
+        if not params.configuration.HasField(_WEBHOOK):
             return
         if not self._push or not self._card.capabilities.push_notifications:
             raise PushNotificationNotSupportedError("The agent sends no push notifications.")
@@ -284,16 +286,10 @@ class BridgeRequestHandler(DefaultRequestHandler):
 
 def require_admissible(params: SendMessageRequest) -> None:
     """Refuses what lacks a part, asks for nonsense, or could not be written as JSON again."""
-    if not is_complete(params):
+    message, has_webhook = params.message, params.configuration.HasField(_WEBHOOK)
+    # a2a-sdk, which says what is missing, takes far longer.
+    if has_webhook or not (message.message_id and message.role and message.parts):
         validate_proto_required_fields(params)
     validate_history_length(params.configuration)
-    if list(unwritable_values_of(params.message)):
+    if list(unwritable_values_of(message)):
         raise InvalidParamsError("The message holds NaN or infinity, or nests too deep for JSON.")
-
-
-def is_complete(params: SendMessageRequest) -> bool:
-    """Whether all that A2A requires is there; a2a-sdk, which says what is not, takes far longer."""
-    message = params.message
-    if params.configuration.HasField("task_push_notification_config"):
-        return False
-    return bool(message.message_id and message.role and message.parts)

