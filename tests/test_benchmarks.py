@@ -43,6 +43,7 @@ async def test_a_tiny_run_measures_this_server_and_writes_every_kind_of_figure(
         "stream_20_cpu_us",
         "stream_20_frames",
         "paced_5_cpu_us",
+        "paced_5_frames",
         "inside_20_ms",
         "front_a2a_cpu_us",
         "front_agui_cpu_us",
