@@ -9,12 +9,7 @@ import logging
 from collections.abc import AsyncIterable, Iterable, Mapping
 from typing import Any
 
-from a2a.types import (
-    Artifact,
-    Message,
-    Part,
-    TaskArtifactUpdateEvent,
-)
+from a2a.types import Artifact, Message, Part, TaskArtifactUpdateEvent
 from google.adk.tools import request_input
 from google.genai import types
 
@@ -49,7 +44,7 @@ def reply(ctx: AnyContext, content: MessageContent) -> None:
     turn = _open_turn(ctx, "reply")
     message = _to_message(content)
     if turn and message.parts:
-        turn.buffer.append(turn.own(message))
+        turn.buffer.append(turn.with_own_id(message))
 
 
 async def reply_stream(ctx: AnyContext, chunks: Iterable[str] | AsyncIterable[str]) -> str:
@@ -67,7 +62,7 @@ async def reply_stream(ctx: AnyContext, chunks: Iterable[str] | AsyncIterable[st
             turn.outgoing.publish(DeltaEnd(key))
     text = "".join(received)
     if turn and text:
-        turn.buffer.append(turn.own(_to_message(text)))
+        turn.buffer.append(turn.with_own_id(_to_message(text)))
     return text
 
 
@@ -128,7 +123,7 @@ def emit_message(ctx: AnyContext, message: MessageContent, *, partial: bool = Fa
             if part.text:
                 turn.outgoing.publish(TextDelta(key, part.text))
     elif content.parts:
-        turn.last_emitted = turn.own(content)
+        turn.last_emitted = turn.with_own_id(content)
         turn.outgoing.publish(DeltaEnd(key))
         turn.outgoing.publish(working_update(message=turn.last_emitted))
 

@@ -127,10 +127,5 @@ def _inbox_from_session(ctx: InvocationContext) -> A2AInbox:
         history=[message],
     )
     return A2AInbox(
-        task=task,
-        message=message,
-        metadata={},
-        headers={},
-        user_id=ctx.user_id,
-        origin="adk",
+        task=task, message=message, metadata={}, headers={}, user_id=ctx.user_id, origin="adk"
     )

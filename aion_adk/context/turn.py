@@ -1,4 +1,4 @@
-"""One request in flight, as the executor, the plugin and the helpers share it."""
+"""One run, as the executor, the plugin and the helpers share it."""
 
 import asyncio
 import copy
@@ -67,7 +67,7 @@ class Turn:
     invocation_ids: set[str] = field(default_factory=set[str])
     abort: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def own(self, message: Message) -> Message:
+    def with_own_id(self, message: Message) -> Message:
         """A copy with an id that no other message of the task has."""
         owned = copy.deepcopy(message)
         if not owned.message_id or owned.message_id in self.message_ids:

@@ -118,13 +118,13 @@ class AgentRun:
         agent.result()
         return await self._outcome()
 
-    async def stop(self) -> None:
-        """Sends what is still queued and closes the open sections; nothing follows."""
+    async def close(self) -> None:
+        """Sends what is queued and ends the open sections; the agent can send nothing more."""
         await self._outgoing.close()
         await self._publisher.end_sections()
 
     async def conclude(self, outcome: Outcome) -> None:
-        await self.stop()
+        await self.close()
         if self._activity and (usage := self._activity.usage_metadata):
             usage.MergeFrom(outcome.metadata or Struct())
             outcome.metadata = usage
@@ -174,7 +174,7 @@ class AgentRun:
             and is_final(event)
             and (parts := final_parts(event))
         ):
-            self._turn.buffer.append(self._turn.own(agent_message(parts)))
+            self._turn.buffer.append(self._turn.with_own_id(agent_message(parts)))
         await self._outgoing.send(*outgoing)
         for filename, version in event.actions.artifact_delta.items():
             artifact = await saved_file(

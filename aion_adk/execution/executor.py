@@ -37,7 +37,7 @@ from aion_adk.execution.pauses.questions import prompt_message
 from aion_adk.execution.publisher import ForeignQueue, TaskQueue
 from aion_adk.execution.telemetry import observed_run
 from aion_adk.protocol.from_genai import genai_parts, text_message
-from aion_adk.protocol.stamp import Stamps
+from aion_adk.protocol.stamp import StampOptions
 from aion_adk.protocol.task_state import PAUSED_STATES
 from aion_adk.protocol.to_genai import to_content
 
@@ -56,14 +56,14 @@ class ADKAgentExecutor(AgentExecutor):
         self.runner = _prepared_runner(runner)
         self._options = RunOptions(**options)
         self._run_config = _prepared_config(self._options.run_config)
-        self.stamps: Stamps = self._options.stamps
+        self.stamps: StampOptions = self._options.stamps
         self._checked: WeakKeyDictionary[RequestContext, types.Content | OpenCalls] = (
             WeakKeyDictionary()
         )
 
     def check(self, context: RequestContext) -> None:
-        """Refuses a message that no agent could read, before there is any task."""
-        self._checked[context] = _request_of(context)
+        """Refuses a message that no agent could read, before a task is made or changed."""
+        self._checked[context] = _content_or_calls(context)
 
     def answers_with_task(self, context: RequestContext) -> bool:
         configuration = context.configuration
@@ -74,7 +74,7 @@ class ADKAgentExecutor(AgentExecutor):
         is_new = context.current_task is None
         may_be_direct = is_new and not self.answers_with_task(context)
         try:
-            request = self._checked.pop(context, None) or _request_of(context)
+            given = self._checked.pop(context, None) or _content_or_calls(context)
             foreign = None
             if isinstance(event_queue, TaskQueue):
                 queue = event_queue
@@ -97,12 +97,12 @@ class ADKAgentExecutor(AgentExecutor):
             if foreign:
                 await foreign.announce(run.task if is_new else None, hold=may_be_direct)
             try:
-                if isinstance(request, OpenCalls):
-                    outcome = still_waiting(request)
+                if isinstance(given, OpenCalls):
+                    outcome = still_waiting(given)
                 else:
-                    outcome = await run.run(request)
+                    outcome = await run.run(given)
             except asyncio.CancelledError:
-                await run.stop()
+                await run.close()
                 if foreign:
                     await foreign.announce_held()
                 raise
@@ -124,7 +124,7 @@ def _prepared_runner(given: Runner) -> Runner:
     runner.plugin_manager = PluginManager(plugins=with_bridge(given.plugin_manager.plugins))
     runner.auto_create_session = True
     with warnings.catch_warnings():
-        # ADK calls it experimental; whoever serves an agent did not ask for it by name.
+        # ADK warns that this is experimental; the user did not turn it on.
         warnings.simplefilter("ignore", UserWarning)
         resumable = ResumabilityConfig(is_resumable=True)
     runner.resumability_config = runner.resumability_config or resumable
@@ -133,7 +133,7 @@ def _prepared_runner(given: Runner) -> Runner:
 
 def _prepared_config(run_config: RunConfig | None) -> RunConfig:
     config = run_config or RunConfig(tool_thread_pool_config=ToolThreadPoolConfig())
-    # Without one, ADK reads the environment for another at every step of a run.
+    # Without one, ADK makes one from the environment at every step of a run.
     telemetry = config.telemetry or TelemetryConfig()
     return config.model_copy(update={"telemetry": telemetry})
 
@@ -154,8 +154,8 @@ def _failure(error: Exception, context: RequestContext) -> Outcome:
     return Outcome(state=state, messages=[text_message(text)])
 
 
-def _request_of(context: RequestContext) -> types.Content | OpenCalls:
-    """The agent's new message; what is still open if the task waits for more than this one."""
+def _content_or_calls(context: RequestContext) -> types.Content | OpenCalls:
+    """The content for the agent, or the calls that are still open after this message."""
     message = context.message
     if message is None:
         raise InvalidParamsError("The request has no message.")

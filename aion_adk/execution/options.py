@@ -8,7 +8,7 @@ from google.adk.agents.run_config import RunConfig
 
 from aion_adk.execution.adk_session import UserIdResolver
 from aion_adk.option_values import PositiveSeconds, check_values
-from aion_adk.protocol.stamp import ServerMetadata, Stamps
+from aion_adk.protocol.stamp import ServerMetadata, StampOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +51,8 @@ class RunOptions:
         _ = self.stamps  # refuses server_metadata that is no JSON
 
     @cached_property
-    def stamps(self) -> Stamps:
-        return Stamps(self.server_metadata, canonical_types=self.canonical_types)
+    def stamps(self) -> StampOptions:
+        return StampOptions(self.server_metadata, canonical_types=self.canonical_types)
 
 
 class RunKeywords(TypedDict, total=False):

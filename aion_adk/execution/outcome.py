@@ -44,7 +44,7 @@ class AgentContent:
         self._final: Event | None = None
 
     def on_event(self, event: Event) -> list[TurnOutput]:
-        """Takes the event down; returns a chunk for a partial event, the end of its section for
+        """Records the event; returns a chunk for a partial event, the end of its section for
         the whole one that repeats it."""
         section = section_of(event)
         if event.partial:

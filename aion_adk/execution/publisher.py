@@ -57,8 +57,8 @@ class TaskQueue(Protocol):
 class ForeignQueue:
     """The queue of any other handler as a `TaskQueue`: the task is announced here.
 
-    Such a handler does not say who reads along, but a2a-sdk names the method; where nobody does,
-    text in flight would stay in the task that it returns.
+    Such a handler does not say whether the client streams, but a2a-sdk names the method. If it does
+    not, streamed text would stay in the task that is returned.
     """
 
     def __init__(self, queue: EventQueue, stamp: Stamp, context: RequestContext) -> None:
@@ -149,7 +149,7 @@ class Publisher:
     ) -> None:
         self._queue = queue
         self._stamp = queue.stamp
-        self._may_be_bare = may_be_direct
+        self._may_be_direct = may_be_direct
         self._sections = DeltaSections(queue.stamp)
         self.artifact_ids = set(artifact_ids)
         self.deltas = 0
@@ -182,7 +182,7 @@ class Publisher:
         """Earlier messages, artifacts, and the one status that ends the turn; or a bare Message."""
         alone = len(outcome.messages) == 1 and not outcome.artifacts and outcome.metadata is None
         # A handler that has announced the task makes a bare Message its last status.
-        if outcome.direct and alone and self._may_be_bare:
+        if outcome.direct and alone and self._may_be_direct:
             await self._queue.enqueue_event(self._stamp.direct_message(outcome.messages[0]))
             return
         for message in outcome.messages[:-1]:
@@ -210,7 +210,7 @@ class Publisher:
 
 
 class TurnQueue:
-    """Hands what a turn sends to its publisher, one after the other, from whichever thread."""
+    """Hands what a turn sends to its publisher, one at a time, from any thread."""
 
     def __init__(self, publisher: Publisher, *, task_id: str) -> None:
         self._publisher = publisher

@@ -10,12 +10,7 @@ from typing import Any
 from a2a.types import Message, Role, Task, TaskState, TaskStatusUpdateEvent
 
 from aion_adk.formats import media
-from aion_adk.formats.compaction import (
-    SeedEvent,
-    calls_in_event,
-    compact_events,
-    results_in_event,
-)
+from aion_adk.formats.compaction import SeedEvent, calls_in_event, compact_events, results_in_event
 from aion_adk.formats.tools import as_text, tool_calls_in, tool_results_in
 from aion_adk.protocol.canonical import CANONICAL_TYPE, CanonicalType
 from aion_adk.protocol.parts import ADK_ACTIONS, ADK_THOUGHT

@@ -1,6 +1,7 @@
 """JSON-RPC: calls that carry an agent's answer are answered here, all others by a2a-sdk.
 
-So is every call that is not well formed, so that there is one set of errors.
+Calls that are malformed, or of another version of the protocol, go to a2a-sdk too: there is one set
+of errors.
 """
 
 import json
@@ -89,7 +90,7 @@ class JsonRpc:
                 answer = await self._handler.on_message_send(params, context)
                 return _json_response(call.result(answer))
             events = await self._open_stream(call, context)
-            # A refusal is an ordinary answer: the stream begins with its first event.
+            # A call that is refused gets an ordinary response, not a stream.
             return EventStream(events, call, first=await events.first())
         except A2AError as error:
             return _json_response(_error(call.id, error))

@@ -24,12 +24,7 @@ from google.protobuf.struct_pb2 import Struct
 
 from aion_adk.formats.tools import ToolCall, tool_calls_of, tool_results_of
 from aion_adk.front_ends import turn_events as turn
-from aion_adk.front_ends.speech import (
-    SpeechTracker,
-    message_text,
-    thought_signature,
-    thought_text,
-)
+from aion_adk.front_ends.speech import SpeechTracker, message_text, thought_signature, thought_text
 from aion_adk.front_ends.turn_events import TurnEvent
 from aion_adk.protocol.canonical import CanonicalType, canonical_type_of
 from aion_adk.protocol.parts import (

@@ -6,11 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from a2a.server.events import Event
-from a2a.utils.errors import (
-    InvalidParamsError,
-    TaskNotFoundError,
-    UnsupportedOperationError,
-)
+from a2a.utils.errors import InvalidParamsError, TaskNotFoundError, UnsupportedOperationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
@@ -69,13 +65,13 @@ class EventStream(Response):
         self._on_close = on_close
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        client_is_there = asyncio.timeout(None)
-        watcher = asyncio.create_task(_watch(receive, client_is_there))
+        client_leaves = asyncio.timeout(None)
+        watcher = asyncio.create_task(_watch(receive, client_leaves))
         try:
-            async with client_is_there:
+            async with client_leaves:
                 await self._write(send)
         except TimeoutError:
-            if not client_is_there.expired():
+            if not client_leaves.expired():
                 raise
         finally:
             watcher.cancel()
@@ -108,10 +104,10 @@ class EventStream(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _watch(receive: Receive, client_is_there: asyncio.Timeout) -> None:
+async def _watch(receive: Receive, client_leaves: asyncio.Timeout) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-    client_is_there.reschedule(asyncio.get_running_loop().time())
+    client_leaves.reschedule(asyncio.get_running_loop().time())
 
 
 Endpoint = Callable[[Request], Awaitable[Response]]

@@ -3,14 +3,7 @@
 from contextlib import suppress
 from enum import StrEnum
 
-from a2a.types import (
-    Message,
-    Role,
-    Task,
-    TaskArtifactUpdateEvent,
-    TaskState,
-    TaskStatusUpdateEvent,
-)
+from a2a.types import Message, Role, Task, TaskArtifactUpdateEvent, TaskState, TaskStatusUpdateEvent
 
 from aion_adk.protocol.parts import (
     FUNCTION_CALL,

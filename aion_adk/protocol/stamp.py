@@ -84,7 +84,7 @@ ServerMetadata = Mapping[str, Any] | Callable[[RequestContext], Mapping[str, Any
 """Stamped on everything that leaves, or a function of the request that returns it."""
 
 
-class Stamps:
+class StampOptions:
     """The server's options for everything that leaves, from which each request gets its stamp."""
 
     def __init__(
@@ -215,6 +215,6 @@ def _clean(content: Message | Artifact) -> None:
 
 
 def _make_null(values: Iterable[Value]) -> None:
-    """As most JSON writers do with what is no JSON; a task that cannot be written is lost."""
+    """Makes them null, as most JSON writers do; a task that cannot be written would be lost."""
     for value in list(values):
         value.null_value = NULL_VALUE

@@ -2,13 +2,7 @@
 
 import copy
 
-from a2a.types import (
-    Message,
-    Task,
-    TaskArtifactUpdateEvent,
-    TaskState,
-    TaskStatusUpdateEvent,
-)
+from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskState, TaskStatusUpdateEvent
 from a2a.utils.errors import InvalidAgentResponseError, UnsupportedOperationError
 
 TERMINAL_STATES = frozenset(

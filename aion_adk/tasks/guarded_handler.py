@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 
 class GuardedHandler(RequestHandler):
-    """Refuses calls that lack a required extension; lets no unexpected error's text out.
+    """Refuses calls that lack a required extension; hides the text of unexpected errors.
 
     a2a-sdk's routes send the text of any exception to the caller, and its gRPC service the type
     too, so that the handler behind them must raise `A2AError` only.
@@ -44,23 +44,23 @@ class GuardedHandler(RequestHandler):
     def __init__(
         self, handler: BridgeRequestHandler, *, extensions: Iterable[AgentExtension]
     ) -> None:
-        self._streams = handler
+        self._bridge = handler
         self._handler: RequestHandler = handler
         self._required = frozenset(known.uri for known in extensions if known.required)
 
     async def open_stream(self, params: SendMessageRequest, context: Call) -> Reader:
         with self._guard(context):
-            return await self._streams.open_stream(params, context)
+            return await self._bridge.open_stream(params, context)
 
     async def open_subscription(self, params: SubscribeToTaskRequest, context: Call) -> Reader:
         with self._guard(context):
-            return await self._streams.open_subscription(params, context)
+            return await self._bridge.open_subscription(params, context)
 
     async def on_message_send_stream(
         self, params: SendMessageRequest, context: Call
     ) -> AsyncGenerator[Event, None]:
         with self._guard(context):
-            async with aclosing(await self._streams.open_stream(params, context)) as events:
+            async with aclosing(await self._bridge.open_stream(params, context)) as events:
                 async for event in events:
                     yield event
 
@@ -68,7 +68,7 @@ class GuardedHandler(RequestHandler):
         self, params: SubscribeToTaskRequest, context: Call
     ) -> AsyncGenerator[Event, None]:
         with self._guard(context):
-            async with aclosing(await self._streams.open_subscription(params, context)) as events:
+            async with aclosing(await self._bridge.open_subscription(params, context)) as events:
                 async for event in events:
                     yield event
 

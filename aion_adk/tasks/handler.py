@@ -61,8 +61,8 @@ _CreateConfig = Callable[
 
 
 class BridgeRequestHandler(DefaultRequestHandler):
-    """Runs any `AgentExecutor`: one asyncio task a run, in order within a context, each message
-    once, and no run that a client's leaving could stop.
+    """Runs any `AgentExecutor`: one asyncio task per run, the runs of a context in order, each
+    message once. A client that leaves does not stop its run.
 
     `durable` says that the store outlives this process, and that no other process runs tasks on
     it: messages taken before a restart are looked up there, and a task that it shows at work
@@ -120,7 +120,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
         return apply_history_length(answer, params.configuration)
 
     async def open_stream(self, params: SendMessageRequest, context: ServerCallContext) -> Reader:
-        """Starts or joins a run; the reader shows everything from here on."""
+        """Starts or joins a run; the reader gets everything from here on."""
         self._require_streaming()
         answer = await self._run_for(params, context, streaming=True)
         reader = Reader(configuration=params.configuration)
@@ -215,7 +215,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
     async def _run_for(
         self, params: SendMessageRequest, context: ServerCallContext, *, streaming: bool
     ) -> TaskRun | Task | Message:
-        """The run this message starts or joins; what it led to if the message is done with."""
+        """The run that this message starts or joins, or what it led to if it was handled before."""
         require_admissible(params)
         message = params.message
         await self._check_push_config(params)
@@ -229,7 +229,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
                 return known
         if record and record.task:
             require_open(record.task)
-        # Nothing was waited for since the task was read, unless the messages were recalled.
+        # While messages were recalled the task may have changed.
         fresh = None if self._durable else record
         return self._registry.start(params, context, streaming=streaming, record=fresh)
 

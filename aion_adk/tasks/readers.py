@@ -10,26 +10,21 @@ from functools import cached_property
 from typing import Protocol
 
 from a2a.server.events import Event
-from a2a.types import (
-    SendMessageConfiguration,
-    Task,
-    TaskArtifactUpdateEvent,
-    TaskStatusUpdateEvent,
-)
+from a2a.types import SendMessageConfiguration, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 from a2a.utils.errors import InternalError
 from a2a.utils.task import apply_history_length
 
 MOST_BYTES = 8 * 1024 * 1024
 """What may wait for a reader. A single event may be larger."""
 
-MOST_BYTES_A_PIECE = 256 * 1024
+MOST_BYTES_PER_PIECE = 256 * 1024
 """Text is merged into pieces of about this size: each is copied several times when written."""
 
 _OVERHEAD = 1024
 
 _LOOP_PASSES = 3
 _CHUNKS_SINGLY = 32
-_SECONDS_A_WRITE = 0.001
+_WRITE_SECONDS = 0.001
 
 
 class OpenText:
@@ -199,7 +194,7 @@ class Reader(AsyncIterator[Event]):
         text, start = unread.text, unread.start
         end = len(text.chunks) if unread.stop is None else unread.stop
         stop, size = start, 0
-        while stop < end and size <= MOST_BYTES_A_PIECE:
+        while stop < end and size <= MOST_BYTES_PER_PIECE:
             size += sys.getsizeof(text.chunks[stop])
             stop += 1
         self._bytes -= size
@@ -290,13 +285,13 @@ class Readers:
         """Lets the readers write a chunk before the next one is made.
 
         In a long answer those that are made within the time of one write leave together: most of
-        what a chunk costs is waking its reader. An agent that waits for anything between two
-        chunks lets the first one go by that.
+        what a chunk costs is waking its reader. An agent that awaits anything between two
+        chunks gives the readers that time anyway.
         """
         if not self._readers:
             return
         self._chunks += 1
-        if self._chunks > _CHUNKS_SINGLY and time.monotonic() - self._last_pass < _SECONDS_A_WRITE:
+        if self._chunks > _CHUNKS_SINGLY and time.monotonic() - self._last_pass < _WRITE_SECONDS:
             return
         for _ in range(_LOOP_PASSES):
             if not any(reader.behind for reader in self._readers):

@@ -40,7 +40,7 @@ class TaskRecord:
         try:
             await asyncio.shield(writing)
         except asyncio.CancelledError:
-            # What is stored and what its readers know must not part.
+            # What is stored and what its readers know must not diverge.
             await asyncio.wait({writing})
             if current := asyncio.current_task():
                 current.uncancel()

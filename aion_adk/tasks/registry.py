@@ -10,17 +10,12 @@ from a2a.server.cluster import VersionedTaskStore
 from a2a.server.context import ServerCallContext
 from a2a.server.owner_resolver import resolve_user_scope
 from a2a.types import SendMessageRequest, Task, TaskState
-from a2a.utils.errors import (
-    A2AError,
-    InternalError,
-    TaskNotFoundError,
-    UnsupportedOperationError,
-)
+from a2a.utils.errors import A2AError, InternalError, TaskNotFoundError, UnsupportedOperationError
 from google.protobuf.struct_pb2 import Struct
 
 from aion_adk import timeouts
 from aion_adk.errors import internal_error_text
-from aion_adk.protocol.stamp import Stamps
+from aion_adk.protocol.stamp import StampOptions
 from aion_adk.protocol.task_state import SETTLED_STATES, require_open
 from aion_adk.tasks.push import PushDelivery
 from aion_adk.tasks.readers import Reader
@@ -36,16 +31,16 @@ _INTERRUPTED = "The run was interrupted by a restart of the server."
 
 @runtime_checkable
 class TaskExecutor(Protocol):
-    """An executor that leaves its tasks to the handler: to make and announce them, to end them.
+    """An executor that leaves making, announcing and ending its tasks to the handler.
 
     `execution/executor` has one.
     """
 
-    stamps: Stamps
+    stamps: StampOptions
 
     def check(self, context: RequestContext) -> None:
-        """Refuses a message that is of no use, by an A2AError. It is called before `execute`, with
-        the same context, and before the message changes anything."""
+        """Refuses a message that cannot be used, with an A2AError. It is called before `execute`,
+        with the same context, and before the message changes anything."""
         ...
 
     def answers_with_task(self, context: RequestContext) -> bool:
@@ -101,7 +96,7 @@ class RunRegistry:
         self.subscribers = Subscribers()
         self._executor = executor
         self._task_executor = executor if isinstance(executor, TaskExecutor) else None
-        self._stamps = self._task_executor.stamps if self._task_executor else Stamps()
+        self._stamps = self._task_executor.stamps if self._task_executor else StampOptions()
         self._tasks = tasks
         self._seen = seen
         self._push = push
@@ -213,7 +208,7 @@ class RunRegistry:
             await self._closing
 
     async def _work(self, run: TaskRun, turns: list[TaskRun], *, follow_up: bool) -> None:
-        """The run from its place in the context to its end; only here is an executor called."""
+        """The run from its place in the context to its end; only here is `execute` called."""
         try:
             while place := turns.index(run):
                 await asyncio.wait([turns[place - 1].released])
@@ -237,7 +232,7 @@ class RunRegistry:
             await run.fail(InternalError("The run was interrupted."))
             raise
         except BaseException as error:
-            # What is no Exception would leave the callers waiting; an exit, the loop stopped.
+            # BaseException too: its callers would wait for ever, and an exit would stop the loop.
             text = internal_error_text(logger, f"task {run.task_id} failed", error)
             await run.fail(InternalError(text))
 

@@ -45,7 +45,7 @@ class SeenMessages:
             self._taken.popitem(last=False)
 
     def settle(self, key: MessageKey, run: TaskRun) -> None:
-        """Keeps what the ended run led to, or nothing if its message became part of nothing."""
+        """Keeps what the ended run led to; forgets the message if it led to nothing."""
         if self._taken.get(key) is not run:
             return
         result = run.result

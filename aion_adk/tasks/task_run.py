@@ -15,7 +15,7 @@ from aion_adk import timeouts
 from aion_adk.errors import log_failure
 from aion_adk.protocol.from_genai import text_message
 from aion_adk.protocol.parts import is_transitory
-from aion_adk.protocol.stamp import Stamp, Stamps, join_history
+from aion_adk.protocol.stamp import Stamp, StampOptions, join_history
 from aion_adk.protocol.task_state import (
     SETTLED_STATES,
     TERMINAL_STATES,
@@ -44,6 +44,7 @@ class LiveTask:
         loop = asyncio.get_running_loop()
         self.task: Task | None = None
         self.made_here = False
+        """Whether the server made the task and the executor has sent no Task of its own."""
         self.over = False
         self.first: asyncio.Future[Answer] = loop.create_future()
         self.settled: asyncio.Future[Answer] = loop.create_future()
@@ -184,7 +185,7 @@ class TaskRun(EventQueue):
         self,
         request: RequestContext,
         record: TaskRecord,
-        stamps: Stamps,
+        stamps: StampOptions,
         *,
         push: PushDelivery | None,
         final_task: bool,
@@ -242,7 +243,7 @@ class TaskRun(EventQueue):
         self._live.readers.add(reader)
 
     async def announce(self) -> None:
-        """Makes and shows the task, at work on the inbound message, unless there is one."""
+        """Makes and shows the task, at work on the inbound message, unless it was made before."""
         if self.task is None and not await self._live.make(
             self.stamp, self.request.message or Message()
         ):

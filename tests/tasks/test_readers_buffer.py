@@ -13,7 +13,7 @@ from a2a.types import (
 from a2a.utils.errors import InternalError
 
 from aion_adk.protocol.parts import STREAM_DELTA, is_transitory
-from aion_adk.tasks.readers import MOST_BYTES, MOST_BYTES_A_PIECE, Reader, Readers
+from aion_adk.tasks.readers import MOST_BYTES, MOST_BYTES_PER_PIECE, Reader, Readers
 
 
 def chunk(text: str, *, of: str = STREAM_DELTA, append: bool = True) -> TaskArtifactUpdateEvent:
@@ -77,7 +77,7 @@ async def test_merged_text_comes_in_pieces_that_can_be_written() -> None:
     reader.close()
     pieces = await read(reader)
     assert sum(piece.ByteSize() for piece in pieces) > 1_000_000
-    assert all(piece.ByteSize() < 2 * MOST_BYTES_A_PIECE for piece in pieces)
+    assert all(piece.ByteSize() < 2 * MOST_BYTES_PER_PIECE for piece in pieces)
 
 
 async def test_a_reader_too_slow_gets_an_error_and_not_a_silent_end() -> None:

@@ -9,12 +9,8 @@ from google.adk.events import Event
 from google.adk.flows.llm_flows.functions import (
     REQUEST_CONFIRMATION_FUNCTION_CALL_NAME as CONFIRMATION,
 )
-from google.adk.flows.llm_flows.functions import (
-    REQUEST_EUC_FUNCTION_CALL_NAME as CREDENTIAL,
-)
-from google.adk.flows.llm_flows.functions import (
-    REQUEST_INPUT_FUNCTION_CALL_NAME as INPUT,
-)
+from google.adk.flows.llm_flows.functions import REQUEST_EUC_FUNCTION_CALL_NAME as CREDENTIAL
+from google.adk.flows.llm_flows.functions import REQUEST_INPUT_FUNCTION_CALL_NAME as INPUT
 from google.genai import types
 from pydantic import ValidationError
 

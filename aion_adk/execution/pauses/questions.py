@@ -25,10 +25,7 @@ _STOCK_HINT = "Please approve or reject the tool call"
 
 
 def prompt_message(
-    calls: Sequence[types.FunctionCall],
-    *,
-    parts: Sequence[Part] = (),
-    remarks: Sequence[str] = (),
+    calls: Sequence[types.FunctionCall], *, parts: Sequence[Part] = (), remarks: Sequence[str] = ()
 ) -> Message:
     """The agent's own parts, the remarks and questions as text, and each pending call as data."""
     if len(calls) == 1:
