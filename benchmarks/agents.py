@@ -1,4 +1,4 @@
-"""The trivial agents every peer serves; the caller's text says what to do.
+"""The trivial agents every peer serves; the caller's text names what to do.
 
 `echo` answers at once, `chunks 2000 5` streams 2,000 chunks 5 ms apart, `hold` streams two chunks
 and then waits. `flood 80` streams 80 sections of 400 KB; only `Trivial` does it.

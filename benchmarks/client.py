@@ -20,7 +20,7 @@ _serial = itertools.count()
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """When the answer began, when its first delta and its end came, and what it said."""
+    """When the answer began, when its first delta and its end came, and its body."""
 
     sent: float
     first_delta: float

@@ -50,12 +50,12 @@ class TrivialModel(BaseChatModel):
 def trivial_graph() -> Any:
     model = TrivialModel()
 
-    async def talk(state: MessagesState) -> dict[str, Any]:
+    async def answer(state: MessagesState) -> dict[str, Any]:
         return {"messages": [await model.ainvoke(state["messages"])]}
 
     builder: Any = StateGraph(MessagesState)
-    builder.add_node("talk", talk)
-    builder.add_edge(START, "talk")
+    builder.add_node("answer", answer)
+    builder.add_edge(START, "answer")
     return builder.compile()
 
 
@@ -67,8 +67,8 @@ async def measured(*, chunks: int, rounds: int) -> dict[str, float]:
 
     async def alone() -> float:
         begin = time.process_time()
-        said = {"messages": [HumanMessage(f"chunks {chunks} 0")]}
-        async for _ in graph.astream(said, stream_mode="messages"):
+        state = {"messages": [HumanMessage(f"chunks {chunks} 0")]}
+        async for _ in graph.astream(state, stream_mode="messages"):
             pass
         return time.process_time() - begin
 

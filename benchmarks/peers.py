@@ -102,13 +102,13 @@ def adapter(port: int) -> ASGIApp:
 
     a2a_adapter: Any = importlib.import_module("a2a_adapter")
 
-    async def talk(inputs: dict[str, Any]) -> AsyncIterator[str]:
+    async def answer(inputs: dict[str, Any]) -> AsyncIterator[str]:
         async for event in turn_events(inputs["message"], context_id=inputs["context_id"]):
             if event.partial or not inputs["message"].startswith("chunks"):
                 parts = (event.content.parts or []) if event.content else []
                 yield "".join(part.text or "" for part in parts)
 
-    functions = a2a_adapter.CallableAdapter(func=talk, streaming=True)
+    functions = a2a_adapter.CallableAdapter(func=answer, streaming=True)
     return a2a_adapter.to_a2a(functions, url=f"http://127.0.0.1:{port}/")
 
 
@@ -122,7 +122,7 @@ PEERS: dict[str, Callable[[int], ASGIApp]] = {
 
 
 def installed() -> list[str]:
-    """The peers that can run here; a missing one is said, not passed over."""
+    """The peers that can run here; a missing one is reported."""
     if importlib.util.find_spec("a2a_adapter"):
         return list(PEERS)
     print("SKIPPED a2a-adapter: not installed (`pip install --group bench`)", file=sys.stderr)

@@ -87,7 +87,7 @@ class Server(Client):
 
 
 class Floor:
-    """The Runner alone, in a process of its own that is told what to measure next."""
+    """The Runner alone, in a process of its own that reads what to measure next."""
 
     name = peer = "runner"
     folder = None

@@ -25,19 +25,19 @@ class ScriptedLlm(BaseLlm):
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse, None]:
-        said = self.script(llm_request)
-        if isinstance(said, types.FunctionCall):
-            yield _response(types.Part(function_call=said))
+        answer = self.script(llm_request)
+        if isinstance(answer, types.FunctionCall):
+            yield _response(types.Part(function_call=answer))
             return
         if stream:
-            for word in re.findall(r"\s*\S+", said):
+            for word in re.findall(r"\s*\S+", answer):
                 yield _response(types.Part(text=word), partial=True)
                 await asyncio.sleep(SECONDS_A_WORD)
-        yield _response(types.Part(text=said))
+        yield _response(types.Part(text=answer))
 
 
 def last_text(request: LlmRequest) -> str:
-    """What the user said last."""
+    """The last text of the user."""
     for content in reversed(request.contents):
         if content.role == "user" and (text := "".join(p.text or "" for p in content.parts or [])):
             return text

@@ -1,4 +1,4 @@
-"""What an `Acting` agent does: it echoes, asks back, or holds on until it is let go."""
+"""What an `Acting` agent does: it echoes, asks back, or waits until a test sets `go`."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -22,7 +22,7 @@ async def echo(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, N
 
 
 class Held:
-    """An agent that says where it is and waits to be let on."""
+    """An agent that reports that it has begun and waits until `go` is set."""
 
     def __init__(self) -> None:
         self.began: list[str] = []

@@ -1,4 +1,4 @@
-"""What small agents in tests do and say."""
+"""Small agents for tests, and the events that they yield."""
 
 # ADK deprecates its sequence, parallel and loop agents, but users' agents are built of them.
 # pyright: reportDeprecated=false
@@ -15,7 +15,7 @@ Behaviour = Callable[[BaseAgent, InvocationContext], AsyncGenerator[Event, None]
 
 
 class Scripted(BaseAgent):
-    """An agent that does what one async generator function says."""
+    """An agent that runs one async generator function."""
 
     behaviour: Behaviour
 

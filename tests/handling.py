@@ -61,7 +61,7 @@ class Acting(BaseAgent):
             yield event
 
 
-class Named(User):
+class NamedUser(User):
     def __init__(self, name: str) -> None:
         self._name = name
 
@@ -75,7 +75,7 @@ class Named(User):
 
 
 def call(user: str = "") -> ServerCallContext:
-    return ServerCallContext(user=Named(user))
+    return ServerCallContext(user=NamedUser(user))
 
 
 def handler_of(
@@ -99,7 +99,7 @@ async def ask(handler: BridgeRequestHandler, text: str, *, user: str = "", **fie
     return answer
 
 
-def asking(
+def ask_in_background(
     handler: BridgeRequestHandler, text: str, *, user: str = "", **fields: Any
 ) -> asyncio.Task[Task]:
     return asyncio.create_task(ask(handler, text, user=user, **fields))
@@ -155,7 +155,7 @@ def state_of(task: Task) -> str:
 
 
 def shape_of(event: A2AEvent) -> str:
-    """An event in one word or two: its kind, its state, its text."""
+    """An event in a word or two: its kind, its state, its text."""
     match event:
         case Task():
             return f"task {state_of(event)}"

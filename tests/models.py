@@ -1,4 +1,4 @@
-"""A model that says what a script tells it to, for tests with a real `LlmAgent`."""
+"""A model that answers from a script, for tests with a real `LlmAgent`."""
 
 from collections.abc import AsyncGenerator
 

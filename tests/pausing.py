@@ -20,7 +20,7 @@ def ask_boss(topic: str) -> None:
     """Asks somebody else; the answer comes later."""
 
 
-def agent_of(*steps: list[types.Part], tools: list[Any] | None = None) -> LlmAgent:
+def asker_of(*steps: list[types.Part], tools: list[Any] | None = None) -> LlmAgent:
     tools = tools or [LongRunningFunctionTool(ask_boss)]
     return LlmAgent(name="asker", model=ScriptedModel(steps=list(steps)), tools=tools)
 
@@ -30,7 +30,7 @@ def model_of(agent: LlmAgent) -> ScriptedModel:
     return agent.model
 
 
-def asking(*topics: str) -> list[types.Part]:
+def calls_to_boss(*topics: str) -> list[types.Part]:
     return [call("ask_boss", call_id=f"ask-{topic}", topic=topic) for topic in topics]
 
 

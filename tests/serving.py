@@ -1,4 +1,4 @@
-"""A server on a real socket and a real client, for tests that tell a user's story."""
+"""A server on a real socket and a real client, for tests of what a user does."""
 
 import asyncio
 import json
@@ -162,16 +162,16 @@ def deltas_of(frames: Sequence[StreamResponse]) -> list[str]:
 
 def sections_of(frames: Sequence[StreamResponse]) -> list[str]:
     """The text of each streamed section, in the order in which they ended."""
-    spoken: defaultdict[str, str] = defaultdict(str)
+    texts: defaultdict[str, str] = defaultdict(str)
     ended: list[str] = []
     for frame in frames:
         if frame.HasField("artifact_update"):
             update = frame.artifact_update
             key = update.artifact.artifact_id
-            spoken[key] += "".join(part.text for part in update.artifact.parts)
+            texts[key] += "".join(part.text for part in update.artifact.parts)
             if update.last_chunk:
-                ended.append(spoken.pop(key))
-    assert not spoken
+                ended.append(texts.pop(key))
+    assert not texts
     return ended
 
 

@@ -1,14 +1,17 @@
 import json
 import re
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
 from benchmarks import report, walk
 from benchmarks.__main__ import package_of, run
+from benchmarks.client import Answer
 from benchmarks.page import with_figures
 from benchmarks.process import Server
+from benchmarks.scenarios import full
 
 # Stands for the package as another checkout has it.
 OTHER_PACKAGE = """
@@ -69,6 +72,42 @@ async def test_a_tiny_run_measures_this_server_and_writes_every_kind_of_figure(
         "memory for a stopped reader",
     }
     assert "SendMessage, 1 at a time: requests/s" in report.table(document["medians"])
+
+
+class Instant:
+    """A target that gives every answer at once."""
+
+    folder: Path | None = None
+
+    async def send(self, text: str, *, context_id: str = "") -> Answer:
+        return Answer(sent=0, first_delta=1, end=2, body=b"data: {}")
+
+    async def stream(self, text: str, *, chunks: int) -> Answer:
+        return await self.send(text)
+
+    async def stream_to(self, front: str, text: str, *, chunks: int) -> Answer:
+        return await self.send(text)
+
+    async def hold(self, text: str) -> None: ...
+
+    async def stall(self, text: str, *, context_id: str) -> Callable[[], Awaitable[Answer]]:
+        return lambda: self.send(text)
+
+    def cpu_seconds(self) -> float:
+        return 0
+
+    def resident_bytes(self) -> int:
+        return 0
+
+
+async def test_every_figure_of_a_full_run_is_shown_under_a_label() -> None:
+    figures = {"startup_s", "startup_mb"}
+    for scenario in full():
+        if scenario.name.endswith("of a graph"):  # it takes a process of its own
+            figures |= {f"graph_{kind}_cpu_us" for kind in ("alone", "native", "driver")}
+        else:
+            figures |= set(await scenario.measure(Instant()))
+    assert set(report.LABELS) == figures
 
 
 def test_targets_are_judged_by_ratios_within_the_run() -> None:

@@ -124,7 +124,7 @@ def test_an_app_without_an_agent_is_refused() -> None:
         build_agent_card(empty, url=URL)
 
 
-def test_what_an_agent_says_of_itself_can_be_given_as_a_keyword_too() -> None:
+def test_every_card_field_of_an_agent_can_be_given_as_a_keyword_too() -> None:
     of_the_server = {"agent", "url", "interfaces", "capabilities"}
     keywords = inspect.signature(build_agent_card).parameters.keys() - of_the_server
     # ADK's `name` is an identifier: the name for readers is a field of its own.

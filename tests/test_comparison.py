@@ -40,7 +40,7 @@ def adks(agent: BaseAgent, url: str) -> Starlette:
 
 
 class Answering(BaseAgent):
-    """Says the answer, and what it was asked."""
+    """Answers, and keeps what it was asked."""
 
     runs: int = 0
     received: str = ""

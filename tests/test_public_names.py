@@ -38,7 +38,7 @@ def test_the_public_names_are_these_and_no_others() -> None:
     assert aion_adk.__all__ == sorted(aion_adk.__all__)
 
 
-def test_every_public_name_is_there_and_says_what_it_is() -> None:
+def test_every_public_name_is_there_and_has_a_docstring() -> None:
     undocumented = [name for name in PUBLIC if not inspect.getdoc(getattr(aion_adk, name))]
     assert undocumented == []
 

@@ -1,4 +1,4 @@
-"""The agent that A2A test kits drive: the prefix of the message's id says what it does."""
+"""The agent that A2A test kits drive: the prefix of the message's id decides what it does."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -27,7 +27,7 @@ Act = Callable[[InvocationContext], Awaitable[A2AOutbox | None]]
 OUTPUT = b"Generated file content\n"
 
 
-def says(text: str) -> Act:
+def replies(text: str) -> Act:
     async def act(ctx: InvocationContext) -> None:
         reply(ctx, text)
 
@@ -96,7 +96,7 @@ def data(**values: str | int) -> Part:
 
 
 ACTS: dict[str, Act] = {
-    "tck-complete-task": says("Hello from TCK"),
+    "tck-complete-task": replies("Hello from TCK"),
     "tck-delayed-complete": works(seconds=1),
     "tck-input-required": asks(),
     "tck-auth-required": asks(state=TaskState.TASK_STATE_AUTH_REQUIRED),
@@ -108,14 +108,14 @@ ACTS: dict[str, Act] = {
     "tck-artifact-data": has(data(key="value", count=42)),
     "tck-message-response": answers_directly,
     "tck-stream-001": streams("Stream hello from TCK"),
-    "tck-stream-002": says("Streamed."),
+    "tck-stream-002": replies("Streamed."),
     "tck-stream-003": streams("Stream task lifecycle"),
     "tck-stream-ordering-001": streams("Ordered output"),
     "tck-stream-artifact-text": streams("Streamed text content"),
     "tck-stream-artifact-file": streams_file,
     "tck-stream-artifact-chunked": streams("chunk-1 ", "chunk-2"),
     "tck-reject-task": rejects,
-    "tck-": says("Hello from TCK"),
+    "tck-": replies("Hello from TCK"),
     "test-resubscribe-message-id": works(seconds=4),
     "": asks(after=1),
 }

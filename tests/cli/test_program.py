@@ -32,7 +32,7 @@ def test_the_package_runs_as_a_program() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_says_what_it_does(command: str) -> None:
+def test_every_command_has_a_help_text(command: str) -> None:
     shown = CliRunner().invoke(main, [command, "--help"])
     assert shown.exit_code == 0
     assert shown.output.startswith(f"Usage: main {command} ")

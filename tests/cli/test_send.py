@@ -27,7 +27,7 @@ async def send(*arguments: str) -> Result:
     return await asyncio.to_thread(runner.invoke, main, ["send", *arguments])
 
 
-class Speaker(BaseAgent):
+class Streaming(BaseAgent):
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield text_event(self, ctx, "one ", partial=True)
         yield text_event(self, ctx, "two", partial=True)
@@ -36,14 +36,14 @@ class Speaker(BaseAgent):
 
 @pytest.mark.parametrize("how", ["--stream", "--no-stream"])
 async def test_the_answer_is_shown_once_and_alone_on_standard_output(how: str) -> None:
-    async with serving(Speaker(name="speaker")) as url:
+    async with serving(Streaming(name="streaming")) as url:
         result = await send(url, "hi", how)
     assert (result.stdout, result.exit_code) == ("one two\n", 0)
     assert "Continue with: --context " in result.stderr
 
 
 async def test_json_prints_every_frame_and_nothing_else() -> None:
-    async with serving(Speaker(name="speaker")) as url:
+    async with serving(Streaming(name="streaming")) as url:
         result = await send(url, "hi", "--json")
     frames = [json.loads(line) for line in result.stdout.splitlines()]
     assert next(iter(frames[0])) == "task"
@@ -62,7 +62,7 @@ class Waiting(BaseAgent):
 
 
 async def test_the_command_that_continues_is_safe_to_paste() -> None:
-    async with serving(Speaker(name="speaker")) as url:
+    async with serving(Streaming(name="streaming")) as url:
         result = await send(url, "hi", "--context", "c; reboot")
     assert "--context 'c; reboot'" in result.stderr
 
@@ -80,7 +80,7 @@ async def test_text_is_on_standard_output_before_the_agent_has_finished() -> Non
     assert (first, rest) == (b"first ", b"last\n")
 
 
-async def test_an_interrupted_client_says_that_the_task_keeps_running() -> None:
+async def test_an_interrupted_client_prints_that_the_task_keeps_running() -> None:
     async with serving(Waiting(name="waiting")) as url, asyncio.timeout(40):
         program = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "aion_adk", "send", url, "hi"),
@@ -221,7 +221,7 @@ async def test_a_server_without_an_agent_is_reported_in_one_line() -> None:
 
 
 async def test_a_refusal_is_reported_in_one_line() -> None:
-    async with serving(Speaker(name="speaker")) as url:
+    async with serving(Streaming(name="streaming")) as url:
         result = await send(url, "hi", "--task", "unknown")
     assert result.exit_code == 4
     assert result.stderr == "The server refused the call: Task unknown not found.\n"

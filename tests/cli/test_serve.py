@@ -17,7 +17,7 @@ from tests.agents import Named
 from tests.cli.agent_folders import AGENT, write
 
 
-def test_the_start_says_where_each_agent_is_and_what_to_try() -> None:
+def test_the_start_prints_where_each_agent_is_and_what_to_try() -> None:
     agents = {name: Named(name=name) for name in ("anna", "bartholomew")}
     text = announcement(directory_of(agents, ServerOptions()), "http://127.0.0.1:8000")
     assert text.splitlines() == [

@@ -14,7 +14,7 @@ BINDINGS = ["JSONRPC", "HTTP+JSON", "GRPC"]
 async def client_on(
     binding: str, url: str, *, streaming: bool = True
 ) -> AsyncGenerator[Client, None]:
-    """A client that found the server by its card, and speaks `binding`."""
+    """A client that found the server by its card, and uses `binding`."""
     async with httpx.AsyncClient(timeout=20) as http:
         config = ClientConfig(
             httpx_client=http,

@@ -1,4 +1,4 @@
-"""The agent that every client in these tests talks to; the first word says what it does."""
+"""The agent that every client in these tests calls; the first word decides what it does."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -29,7 +29,7 @@ class Storyteller(BaseAgent):
                 yield text_event(self, ctx, "one two three")
             case "wait":
                 emit_message(ctx, "waiting")
-                await asyncio.sleep(60)
+                await asyncio.Event().wait()
             case "ask":
                 yield self._asking(ctx)
             case _:

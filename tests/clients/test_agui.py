@@ -29,7 +29,7 @@ Json = dict[str, Any]
 
 
 class Slow(BaseAgent):
-    """Says something and waits; tells when it was stopped."""
+    """Streams a text and waits; sets STOPPED when it is stopped."""
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield text_event(self, ctx, "Waiting", partial=True)

@@ -20,7 +20,6 @@ FINISHED: Json = {"type": "RUN_FINISHED", **RUN}
 ERROR: Json = {"type": "RUN_ERROR", "message": "no"}
 STEP: Json = {"type": "STEP_STARTED", "stepName": "s"}
 TEXT: Json = {"type": "TEXT_MESSAGE_START", "messageId": "m", "role": "assistant"}
-SAID: Json = {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m", "delta": "hi"}
 TEXT_END: Json = {"type": "TEXT_MESSAGE_END", "messageId": "m"}
 CHUNK: Json = {"type": "TEXT_MESSAGE_CHUNK", "messageId": "m", "delta": "hi"}
 REASONING: Json = {"type": "REASONING_MESSAGE_START", "messageId": "m", "role": "reasoning"}

@@ -44,7 +44,7 @@ def everything_encoded() -> dict[str, list[Any]]:
     }
 
 
-async def test_openai_3_talks_to_the_agent_and_takes_every_chunk_and_event() -> None:
+async def test_openai_3_calls_the_agent_and_takes_every_chunk_and_event() -> None:
     python = await python_of_openai_3()
     async with serving(locating_agent(), openai=True) as url:
         process = await asyncio.create_subprocess_exec(
@@ -58,5 +58,5 @@ async def test_openai_3_talks_to_the_agent_and_takes_every_chunk_and_event() -> 
     seen = json.loads(out)
     assert seen["version"].startswith("3.")
     assert seen["reason"] == "tool_calls"
-    assert seen["said"] == "You are in Oakland."
+    assert seen["text"] == "You are in Oakland."
     assert seen["invalid"] == []

@@ -45,8 +45,8 @@ class Caller:
         mode = StreamingMode.SSE if streaming else StreamingMode.NONE
         self._config = RunConfig(streaming_mode=mode)
 
-    async def say(self, *parts: types.Part) -> list[Event]:
-        """What the remote agent says to it."""
+    async def ask(self, *parts: types.Part) -> list[Event]:
+        """The events that the remote agent answers with."""
         events = self._runner.run_async(
             user_id="u",
             session_id="s",
@@ -108,7 +108,7 @@ def answer(question: types.FunctionCall, value: dict[str, Any]) -> types.Part:
 async def test_text_is_read_exactly_once(*, streaming: bool, legacy: bool) -> None:
     """E2, E4"""
     async with calling([text("Hello there.")], streaming=streaming, legacy=legacy) as caller:
-        events = await caller.say(text("hi"))
+        events = await caller.ask(text("hi"))
     assert texts(events, partial=False) == ["Hello there."]
     assert texts(events, partial=True) == (["Hello ", "there."] if streaming else [])
 
@@ -124,7 +124,7 @@ async def test_text_and_files_of_one_answer_are_both_read_once(
 
     steps = [[call("draw", call_id="d")], [text("Here it is.")]]
     async with calling(*steps, streaming=streaming, legacy=legacy, tools=[draw]) as caller:
-        events = await caller.say(text("draw"))
+        events = await caller.ask(text("draw"))
     assert files(events) == [("a.png", b"pixels")]
     assert texts(events, partial=False) == ["Here it is."]
 
@@ -132,14 +132,14 @@ async def test_text_and_files_of_one_answer_are_both_read_once(
 async def test_several_messages_are_read_in_order(*, streaming: bool, legacy: bool) -> None:
     """C1, C5"""
 
-    def tell(tool_context: ToolContext) -> str:
+    def find(tool_context: ToolContext) -> str:
         emit_message(tool_context, "looking")
         reply(tool_context, "found it")
-        return "told"
+        return "found"
 
-    steps = [[call("tell", call_id="d")], [text("unused")]]
-    async with calling(*steps, streaming=streaming, legacy=legacy, tools=[tell]) as caller:
-        events = await caller.say(text("find it"))
+    steps = [[call("find", call_id="d")], [text("unused")]]
+    async with calling(*steps, streaming=streaming, legacy=legacy, tools=[find]) as caller:
+        events = await caller.ask(text("find it"))
     whole = texts(events, partial=False)
     assert whole == (["looking", "found it"] if streaming else ["found it"])
 
@@ -157,10 +157,10 @@ async def test_a_confirmation_is_relayed_and_its_answer_brought_back(
     steps = [[text("One moment."), call("pay", call_id="p", amount=5)], [text("Paid.")]]
     tools = [FunctionTool(pay, require_confirmation=True)]
     async with calling(*steps, streaming=streaming, legacy=legacy, tools=tools) as caller:
-        asked = await caller.say(text("pay"))
+        asked = await caller.ask(text("pay"))
         (question,) = questions(asked)
         assert (question.name, paid) == ("adk_request_confirmation", [])
-        done = await caller.say(answer(question, {"confirmed": True}))
+        done = await caller.ask(answer(question, {"confirmed": True}))
     assert texts(asked, partial=False)[0] == "One moment."
     assert paid == [5]
     assert questions(done) == []
@@ -178,12 +178,12 @@ async def test_a_refused_confirmation_runs_no_tool(*, streaming: bool, legacy: b
     steps = [[call("pay", call_id="p", amount=5)], [text("Then not.")]]
     tools = [FunctionTool(pay, require_confirmation=True)]
     async with calling(*steps, streaming=streaming, legacy=legacy, tools=tools) as caller:
-        (question,) = questions(await caller.say(text("pay")))
-        done = await caller.say(answer(question, {"confirmed": False}))
+        (question,) = questions(await caller.ask(text("pay")))
+        done = await caller.ask(answer(question, {"confirmed": False}))
     assert (paid, texts(done, partial=False)) == ([], ["Then not."])
 
 
-async def test_a_failure_is_told_in_the_words_meant_for_the_caller(
+async def test_a_failure_shows_the_text_meant_for_the_caller(
     *, streaming: bool, legacy: bool
 ) -> None:
     """F4"""
@@ -194,5 +194,5 @@ async def test_a_failure_is_told_in_the_words_meant_for_the_caller(
     async with calling(
         [call("fail", call_id="f")], streaming=streaming, legacy=legacy, tools=[fail]
     ) as caller:
-        events = await caller.say(text("print"))
+        events = await caller.ask(text("print"))
     assert texts(events, partial=False) == ["The printer is out of paper."]

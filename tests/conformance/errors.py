@@ -24,7 +24,7 @@ INVALID_PARAMS = Error(-32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS")
 INTERNAL = Error(-32603, 500, "INTERNAL", "INTERNAL_ERROR")
 
 
-def says(refusal: Refusal, error: Error, wire: Wire) -> None:
+def assert_refusal(refusal: Refusal, error: Error, wire: Wire) -> None:
     """Asserts that `refusal` is `error` as `wire` carries it, with a text for a person."""
     assert (refusal.code, refusal.reason) == (getattr(error, wire.name), error.reason)
     assert refusal.message

@@ -7,7 +7,7 @@ from tests.conformance.wires import Json, Wire, call
 
 
 def message(prefix: str, **fields: Any) -> Json:
-    """A message whose id begins with `prefix`, which tells the agent what to do."""
+    """A message whose id begins with `prefix`, which decides what the agent does."""
     return {
         "messageId": f"{prefix}-{new_id()}",
         "role": "ROLE_USER",

@@ -43,7 +43,7 @@ STREAMED: dict[str, list[Json]] = {
 
 
 @pytest.mark.parametrize("prefix", ENDINGS)
-async def test_a_task_ends_as_its_prefix_says(wire: Wire, prefix: str) -> None:
+async def test_a_task_ends_in_the_state_of_its_prefix(wire: Wire, prefix: str) -> None:
     assert state(await send(wire, prefix)) == ENDINGS[prefix]
 
 
@@ -90,7 +90,7 @@ async def test_a_bare_message_is_the_whole_answer(wire: Wire, operation: str) ->
     assert "taskId" not in frames[0]["message"]
 
 
-async def test_a_paused_task_goes_on_as_the_follow_up_says(wire: Wire) -> None:
+async def test_a_paused_task_goes_on_with_the_follow_up(wire: Wire) -> None:
     paused = await send(wire, "tck-input-required")
     follow_up = {"message": message("tck-complete-task", taskId=paused["id"])}
     task = (await call(wire, "SendMessage", follow_up))["task"]

@@ -116,7 +116,7 @@ async def test_rest_subscribes_by_get_and_by_post(server: Server, verb: str) -> 
         assert state((await anext(frames))["task"]) == "INPUT_REQUIRED"
 
 
-async def test_grpc_tells_of_a_method_it_does_not_have(server: Server) -> None:
+async def test_grpc_answers_a_method_it_does_not_have_with_unimplemented(server: Server) -> None:
     """10.3"""
     async with grpc.aio.insecure_channel(server.grpc_address) as channel:
         method: Any = channel.unary_unary  # pyright: ignore[reportUnknownMemberType]  # untyped

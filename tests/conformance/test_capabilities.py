@@ -22,7 +22,7 @@ from tests.conformance.errors import (
     TASK_NOT_FOUND,
     UNSUPPORTED_OPERATION,
     Error,
-    says,
+    assert_refusal,
 )
 from tests.conformance.messages import request
 from tests.conformance.wires import V1, Grpc, Json, JsonRpc, Rest, Wire, refusal_of
@@ -48,7 +48,7 @@ def card(capabilities: AgentCapabilities) -> AgentCard:
 
 async def refused(wires: list[Wire], operation: str, params: Json, error: Error) -> None:
     for wire in wires:
-        says(await refusal_of(wire, operation, params), error, wire)
+        assert_refusal(await refusal_of(wire, operation, params), error, wire)
 
 
 async def test_streams_that_are_not_declared_are_refused() -> None:
@@ -99,10 +99,10 @@ async def test_a_required_extension_must_be_activated() -> None:
         for wire in wires:
             older = {**V1, WITH: f"{TRACES}, https://extensions.example/citations/v0"}
             refusal = await refusal_of(wire, "GetTask", {"id": "nobody"}, headers=older)
-            says(refusal, EXTENSION_REQUIRED, wire)
+            assert_refusal(refusal, EXTENSION_REQUIRED, wire)
             active = {**V1, WITH: f"{TRACES}, {CITATIONS}"}
             refusal = await refusal_of(wire, "GetTask", {"id": "nobody"}, headers=active)
-            says(refusal, TASK_NOT_FOUND, wire)
+            assert_refusal(refusal, TASK_NOT_FOUND, wire)
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -139,7 +139,7 @@ async def test_the_cause_of_an_unexpected_failure_stays_in_the_log(
         for wire in wires:
             for operation in ("GetTask", "SubscribeToTask"):
                 refusal = await refusal_of(wire, operation, {"id": "any"})
-                says(refusal, INTERNAL, wire)
+                assert_refusal(refusal, INTERNAL, wire)
                 assert "hunter2" not in repr(refusal)
                 assert "RuntimeError" not in repr(refusal)
                 assert refusal.message.removeprefix("Internal error. Error id: ") in caplog.text

@@ -12,7 +12,7 @@ from tests.conformance.errors import (
     UNSUPPORTED_OPERATION,
     VERSION_NOT_SUPPORTED,
     Error,
-    says,
+    assert_refusal,
 )
 from tests.conformance.messages import message, request, send
 from tests.conformance.wires import V1, Json, Wire, refusal_of
@@ -65,20 +65,22 @@ INVALID = [
 async def test_a_wrong_call_gets_the_error_that_the_specification_names(
     wire: Wire, operation: str, params: Json, error: Error
 ) -> None:
-    says(await refusal_of(wire, operation, params), error, wire)
+    assert_refusal(await refusal_of(wire, operation, params), error, wire)
 
 
 async def test_a_finished_task_cannot_be_canceled(wire: Wire) -> None:
     """3.1.5, F3"""
     task = await send(wire, "tck-complete-task")
-    says(await refusal_of(wire, "CancelTask", {"id": task["id"]}), TASK_NOT_CANCELABLE, wire)
+    assert_refusal(
+        await refusal_of(wire, "CancelTask", {"id": task["id"]}), TASK_NOT_CANCELABLE, wire
+    )
 
 
 async def test_a_finished_task_cannot_be_subscribed_to(wire: Wire) -> None:
     """3.1.6"""
     task = await send(wire, "tck-complete-task")
     refusal = await refusal_of(wire, "SubscribeToTask", {"id": task["id"]})
-    says(refusal, UNSUPPORTED_OPERATION, wire)
+    assert_refusal(refusal, UNSUPPORTED_OPERATION, wire)
 
 
 @pytest.mark.parametrize("operation", ["SendMessage", "SendStreamingMessage"])
@@ -86,21 +88,21 @@ async def test_a_finished_task_takes_no_message(wire: Wire, operation: str) -> N
     """3.1.1, 3.1.2"""
     task = await send(wire, "tck-complete-task")
     late = {"message": message("tck-complete-task", taskId=task["id"])}
-    says(await refusal_of(wire, operation, late), UNSUPPORTED_OPERATION, wire)
+    assert_refusal(await refusal_of(wire, operation, late), UNSUPPORTED_OPERATION, wire)
 
 
 async def test_a_message_whose_context_is_not_its_tasks_is_refused(wire: Wire) -> None:
     """3.4.2"""
     task = await send(wire, "tck-input-required")
     stray = {"message": message("tck-complete-task", taskId=task["id"], contextId="another")}
-    says(await refusal_of(wire, "SendMessage", stray), INVALID_PARAMS, wire)
+    assert_refusal(await refusal_of(wire, "SendMessage", stray), INVALID_PARAMS, wire)
 
 
 @pytest.mark.parametrize("version", ["2.0", "0.2", "99.9"])
 async def test_a_version_that_is_not_served_is_refused(wire: Wire, version: str) -> None:
     """3.6.2"""
     refusal = await refusal_of(wire, "GetTask", {"id": NOBODY}, headers={"A2A-Version": version})
-    says(refusal, VERSION_NOT_SUPPORTED, wire)
+    assert_refusal(refusal, VERSION_NOT_SUPPORTED, wire)
 
 
 @pytest.mark.parametrize("headers", [V1, {"A2A-Version": "1.1"}, {"a2a-version": "1.0.1"}])
@@ -109,7 +111,7 @@ async def test_every_minor_and_patch_of_version_1_is_served(
 ) -> None:
     """3.6, 3.6.2"""
     refusal = await refusal_of(wire, "GetTask", {"id": NOBODY}, headers=headers)
-    says(refusal, TASK_NOT_FOUND, wire)
+    assert_refusal(refusal, TASK_NOT_FOUND, wire)
 
 
 @pytest.mark.parametrize("name", ["jsonrpc", "rest"])
@@ -117,4 +119,4 @@ async def test_a_call_over_http_without_a_version_is_one_of_0_3(server: Any, nam
     """3.6.2: an empty version means 0.3, which has no such method."""
     wire = server.wires[name]
     refusal = await refusal_of(wire, "GetTask", {"id": NOBODY}, headers={})
-    says(refusal, VERSION_NOT_SUPPORTED, wire)
+    assert_refusal(refusal, VERSION_NOT_SUPPORTED, wire)

@@ -139,7 +139,7 @@ async def test_a_paused_task_is_followed_to_its_end(wire: Wire) -> None:
     assert [state(first[at]["statusUpdate"]) for at in (0, -1)] == ["WORKING", "COMPLETED"]
 
 
-async def test_the_followers_of_a_paused_task_hear_that_it_is_canceled(wire: Wire) -> None:
+async def test_the_followers_of_a_paused_task_get_its_cancellation(wire: Wire) -> None:
     """3.1.6, F3"""
     paused = await send(wire, "tck-input-required")
     followed = wire.frames("SubscribeToTask", {"id": paused["id"]})

@@ -4,7 +4,7 @@ import pytest
 import pytest_asyncio
 
 from tests.conformance.conftest import Server
-from tests.conformance.errors import INVALID_PARAMS, TASK_NOT_FOUND, says
+from tests.conformance.errors import INVALID_PARAMS, TASK_NOT_FOUND, assert_refusal
 from tests.conformance.messages import message, send, state
 from tests.conformance.wires import Json, Wire, call, refusal_of
 from tests.webhooks import Webhook, listening_webhook
@@ -39,7 +39,7 @@ async def test_a_configuration_can_be_made_read_listed_and_removed(
     assert await call(wire, DELETE, named) == {}
     assert await call(wire, DELETE, named) == {}
     assert (await call(wire, LIST, {"taskId": task_id})).get("configs", []) == []
-    says(await refusal_of(wire, GET, named), TASK_NOT_FOUND, wire)
+    assert_refusal(await refusal_of(wire, GET, named), TASK_NOT_FOUND, wire)
 
 
 async def test_a_configuration_without_an_id_gets_one(wire: Wire, task_id: str) -> None:
@@ -65,12 +65,12 @@ async def test_a_task_that_is_not_there_has_no_configurations(wire: Wire, operat
         LIST: {"taskId": "nobody"},
         DELETE: {"taskId": "nobody", "id": "hook-1"},
     }
-    says(await refusal_of(wire, operation, params[operation]), TASK_NOT_FOUND, wire)
+    assert_refusal(await refusal_of(wire, operation, params[operation]), TASK_NOT_FOUND, wire)
 
 
 async def test_a_configuration_needs_an_address(wire: Wire, task_id: str) -> None:
     """3.3.2"""
-    says(await refusal_of(wire, CREATE, config(task_id, url="")), INVALID_PARAMS, wire)
+    assert_refusal(await refusal_of(wire, CREATE, config(task_id, url="")), INVALID_PARAMS, wire)
 
 
 async def test_updates_are_posted_with_the_credentials_that_were_given(

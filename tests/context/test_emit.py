@@ -33,10 +33,10 @@ from tests.serving import (
 Use = Callable[[InvocationContext], None]
 
 
-def using(use: Use, *, says: str = "done") -> BaseAgent:
+def using(use: Use, *, answer: str = "done") -> BaseAgent:
     async def run(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         use(ctx)
-        yield text_event(agent, ctx, says)
+        yield text_event(agent, ctx, answer)
 
     return agent_of(run)
 
@@ -227,23 +227,23 @@ async def test_the_order_is_kept_from_wherever_the_helpers_are_called(agent: Bas
 async def test_many_threads_can_reply_and_emit_at_once() -> None:
     """E, C1: nothing is lost, each thread's own order is kept."""
 
-    def speak(ctx: InvocationContext, name: str) -> None:
+    def write(ctx: InvocationContext, name: str) -> None:
         for number in range(20):
             reply(ctx, f"{name}{number}")
             emit_data(ctx, f"{name}{number}", name="shared", append=True)
 
-    async def speaking(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        await asyncio.gather(*(asyncio.to_thread(speak, ctx, name) for name in "abcd"))
+    async def writing(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        await asyncio.gather(*(asyncio.to_thread(write, ctx, name) for name in "abcd"))
         yield event_of(agent, ctx)
 
-    async with serving(agent_of(speaking)) as url:
+    async with serving(agent_of(writing)) as url:
         task = await send(url, "hi")
     [artifact] = task.artifacts
     artifact_texts = [to_plain(part.data) for part in artifact.parts]
-    for said_by_all in (history_of(task)[1:], artifact_texts):
-        assert len(said_by_all) == 80
+    for values in (history_of(task)[1:], artifact_texts):
+        assert len(values) == 80
         for name in "abcd":
-            own = [value for value in said_by_all if value.startswith(name)]
+            own = [value for value in values if value.startswith(name)]
             assert own == [f"{name}{number}" for number in range(20)]
 
 

@@ -75,7 +75,7 @@ async def test_under_adk_the_inbox_comes_from_the_session() -> None:
     assert (inbox.user_id, inbox.authenticated, inbox.metadata) == ("u1", False, {})
 
 
-async def test_without_the_plugin_the_error_says_what_to_do() -> None:
+async def test_without_the_plugin_the_error_names_it() -> None:
     """B3"""
 
     async def reading(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:

@@ -1,4 +1,4 @@
-"""Behaves as the `openclaw` command does; FAKE_MODE says what it answers."""
+"""Behaves as the `openclaw` command does; FAKE_MODE decides what it answers."""
 
 import json
 import os
@@ -25,6 +25,13 @@ def session_of(arguments: list[str]) -> str:
     expected = ["agent", "--local", "--json", "--message-file", "/dev/stdin", "--session-id"]
     assert arguments[:6] == expected, arguments
     return arguments[6]
+
+
+def wait_for(file: Path) -> None:
+    deadline = time.monotonic() + 20
+    while not file.exists():
+        assert time.monotonic() < deadline, f"{file} did not appear"
+        time.sleep(0.01)
 
 
 def main() -> int:
@@ -62,7 +69,7 @@ def main() -> int:
             marker = state / "running"
             alone = not marker.exists()
             marker.touch()
-            time.sleep(0.1)
+            wait_for(state / "go")
             marker.unlink()
             answer = {"ok": True, "payloads": [{"text": "alone" if alone else "together"}]}
         case _:

@@ -127,7 +127,7 @@ async def test_an_adapter_that_does_not_support_streaming_is_invoked() -> None:
     assert text_of(frames[-1].status_update.status.message) == "invoked"
 
 
-def test_metadata_of_the_adapter_is_on_the_card_where_no_option_says_otherwise() -> None:
+def test_metadata_of_the_adapter_is_on_the_card_where_no_option_replaces_it() -> None:
     class Described:
         def invoke(self, user_input: str, context_id: str) -> str:
             return ""

@@ -72,8 +72,8 @@ async def test_partials_and_callable_objects_are_functions_too() -> None:
 
 
 async def test_a_dict_becomes_a_data_part() -> None:
-    message = await answer_of(lambda text: {"said": text, "times": 1})
-    assert [to_plain(part.data) for part in message.parts] == [{"said": "hi", "times": 1}]
+    message = await answer_of(lambda text: {"text": text, "times": 1})
+    assert [to_plain(part.data) for part in message.parts] == [{"text": "hi", "times": 1}]
 
 
 async def test_parts_of_both_kinds_are_kept_in_order() -> None:
@@ -119,19 +119,19 @@ async def test_anything_else_fails_the_task(caplog: pytest.LogCaptureFixture) ->
 
 
 async def test_what_a_generator_emits_stays_between_its_chunks() -> None:
-    async def talk(text: str, ctx: InvocationContext) -> AsyncIterator[str]:
+    async def pieces(text: str, ctx: InvocationContext) -> AsyncIterator[str]:
         yield "one"
         emit_message(ctx, "note")
         await asyncio.sleep(0)
         yield "two"
 
-    async with serving(CallableAgent("agent", talk)) as url:
+    async with serving(CallableAgent("agent", pieces)) as url:
         frames = await stream(url, "hi")
-    said: list[str] = []
+    texts: list[str] = []
     for frame in frames:
-        said += [part.text for part in frame.artifact_update.artifact.parts]
-        said += [part.text for part in frame.status_update.status.message.parts]
-    assert said == ["one", "note", "two", "onetwo"]
+        texts += [part.text for part in frame.artifact_update.artifact.parts]
+        texts += [part.text for part in frame.status_update.status.message.parts]
+    assert texts == ["one", "note", "two", "onetwo"]
 
 
 async def test_a_driver_used_as_a_tool_is_asked_what_the_model_asks_it() -> None:

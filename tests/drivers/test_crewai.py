@@ -12,12 +12,12 @@ from pydantic import BaseModel
 
 from aion_adk.drivers import CrewAIAgent
 from aion_adk.drivers.crewai import Unscaffold
-from tests.drivers.cases.crews import crew_of, parrot
+from tests.drivers.cases.crews import crew_of, echoing
 from tests.serving import deltas_of, reply_of, sections_of, send, serving, stream, text_of
 
 
 async def test_each_task_is_a_section_and_the_last_is_the_reply() -> None:
-    agent = CrewAIAgent("crew", crew_of(parrot, "<<first {inputs}>>", "<<second {inputs}>>"))
+    agent = CrewAIAgent("crew", crew_of(echoing, "<<first {inputs}>>", "<<second {inputs}>>"))
     async with serving(agent) as url:
         frames = await stream(url, "step")
         task = await send(url, "step")
@@ -26,7 +26,7 @@ async def test_each_task_is_a_section_and_the_last_is_the_reply() -> None:
 
 
 async def test_a_crew_that_does_not_stream_answers_a_stream_at_its_end() -> None:
-    crew = crew_of(parrot)
+    crew = crew_of(echoing)
     crew.stream = False
     async with serving(CrewAIAgent("crew", crew)) as url:
         frames = await stream(url, "hi")
@@ -41,7 +41,7 @@ async def test_an_attribute_error_in_user_code_runs_nothing_twice() -> None:
         calls.append(inputs)
         return inputs.missing
 
-    agent = CrewAIAgent("crew", crew_of(parrot, before_kickoff_callbacks=[broken]))
+    agent = CrewAIAgent("crew", crew_of(echoing, before_kickoff_callbacks=[broken]))
     async with serving(agent) as url:
         task = await send(url, "hi")
     assert task.status.state == TaskState.TASK_STATE_FAILED
@@ -49,7 +49,7 @@ async def test_an_attribute_error_in_user_code_runs_nothing_twice() -> None:
 
 
 async def test_the_input_pipeline_fills_the_inputs() -> None:
-    crew = crew_of(parrot, "<<{topic} {tone}>>")
+    crew = crew_of(echoing, "<<{topic} {tone}>>")
     agent = CrewAIAgent("crew", crew, parse_json_input=True, default_inputs={"tone": "dry"})
     async with serving(agent) as url:
         task = await send(url, '{"topic": "cats", "tone": "loud"}')
@@ -60,10 +60,10 @@ async def test_structured_output_is_answered_as_data() -> None:
     class City(BaseModel):
         name: str
 
-    def tell(words: str) -> Iterator[str]:
+    def answer(words: str) -> Iterator[str]:
         yield 'Final Answer: {"name": "Bonn"}'
 
-    crew = crew_of(tell)
+    crew = crew_of(answer)
     crew.tasks[0].output_json = City
     async with serving(CrewAIAgent("crew", crew)) as url:
         message = (await send(url, "hi")).status.message

@@ -78,7 +78,7 @@ async def test_streams_of_parallel_drivers_never_mix(case: Case) -> None:
 
 
 @every_driver
-async def test_failing_after_three_chunks_keeps_them_and_tells_nothing_else(
+async def test_failing_after_three_chunks_keeps_them_and_shows_no_secret(
     case: Case, caplog: pytest.LogCaptureFixture
 ) -> None:
     """F4"""

@@ -13,7 +13,7 @@ from langchain_core.runnables.history import RunnableWithMessageHistory
 from pydantic import BaseModel
 
 from aion_adk.drivers import LangChainAgent
-from tests.drivers.cases.chat_models import counting, parrot, saying
+from tests.drivers.cases.chat_models import answering, counting, echoing
 from tests.serving import deltas_of, reply_of, send, serving, stream, text_of
 
 
@@ -59,10 +59,10 @@ async def test_a_runnable_with_its_own_history_is_not_given_another() -> None:
 
 
 async def test_the_input_pipeline_takes_mapper_then_json_then_key() -> None:
-    def tell(given: dict[str, Any]) -> str:
+    def show(given: dict[str, Any]) -> str:
         return " ".join(f"{key}={given[key]}" for key in sorted(given))
 
-    echo = RunnableLambda(tell)
+    echo = RunnableLambda(show)
     fixed: dict[str, Any] = {"z": "server"}
     mapped = LangChainAgent(
         "a", echo, input_mapper=lambda text, _: {"m": text}, default_inputs=fixed
@@ -103,8 +103,8 @@ async def test_an_object_or_a_model_is_answered_as_data() -> None:
 
 
 @pytest.mark.parametrize("streaming", [False, True])
-async def test_content_blocks_are_kept_and_reasoning_is_not_told(streaming: bool) -> None:
-    model = saying(
+async def test_content_blocks_are_kept_and_reasoning_is_left_out(streaming: bool) -> None:
+    model = answering(
         {"type": "reasoning", "reasoning": "hm", "index": 0},
         {"type": "text", "text": "se", "index": 1},
         {"type": "text", "text": "e", "index": 1},
@@ -136,4 +136,4 @@ def test_what_is_no_runnable_is_refused() -> None:
 
 
 async def test_a_model_behind_fallbacks_is_a_chat_model_too() -> None:
-    assert await reply(LangChainAgent("chat", parrot().with_fallbacks([parrot()]))) == "hi!"
+    assert await reply(LangChainAgent("chat", echoing().with_fallbacks([echoing()]))) == "hi!"

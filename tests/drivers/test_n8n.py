@@ -50,7 +50,7 @@ async def test_an_object_with_more_in_it_is_kept_as_data() -> None:
 
 
 @pytest.mark.parametrize(
-    ("flow", "told"),
+    ("flow", "begin"),
     [
         ("gone", "The n8n webhook is not registered: its workflow must be active and take POST."),
         ("broken", "The n8n workflow answered with status 500."),
@@ -58,13 +58,13 @@ async def test_an_object_with_more_in_it_is_kept_as_data() -> None:
     ],
 )
 async def test_a_refusal_is_explained_and_its_body_is_only_logged(
-    flow: str, told: str, caplog: pytest.LogCaptureFixture
+    flow: str, begin: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     n8n = N8n()
     async with n8n.running() as url, serving(N8nAgent("flow", f"{url}/{flow}")) as agent:
         task = await send(agent, "hi")
     assert task.status.state == TaskState.TASK_STATE_FAILED
-    assert reply_of(task).startswith(told)
+    assert reply_of(task).startswith(begin)
     assert SECRET not in str(task)
     assert (SECRET in caplog.text) == (flow == "broken")
 
@@ -148,7 +148,7 @@ async def test_busy_answers_are_tried_again_only_if_idempotent() -> None:
         assert await outcome_of(client, idempotent=idempotent) == answer
 
 
-async def test_a_server_that_is_not_there_is_said_to_be_unreachable() -> None:
+async def test_a_server_that_is_not_there_is_reported_as_unreachable() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/webhook/x"

@@ -1,11 +1,15 @@
 import asyncio
+from asyncio.subprocess import Process
 from typing import Any
 
 import pytest
 from a2a.types import TaskState
 
+from aion_adk import ADKAgentExecutor, ServerOptions
 from aion_adk.drivers import OpenClawAgent, load_agent
+from aion_adk.server.build import runner_for
 from tests.drivers.cases.openclaws import COMMAND, OpenClawCase
+from tests.handling import ask_in_background, handler_of, until_idle
 from tests.serving import reply_of, send, serving
 
 
@@ -49,10 +53,29 @@ async def test_a_command_that_is_not_there_fails_the_task() -> None:
     assert reply_of(task) == "The OpenClaw agent could not be started."
 
 
-async def test_runs_on_one_state_directory_wait_for_each_other() -> None:
+async def test_runs_on_one_state_directory_wait_for_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    commands: list[Any] = []
+    start_process = asyncio.create_subprocess_exec
+
+    async def count_and_start(*command: Any, **options: Any) -> Process:
+        commands.append(command)
+        return await start_process(*command, **options)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", count_and_start)
     case = OpenClawCase()
-    async with case.running(), serving(case.agent("claw", "overlap")) as url:
-        tasks = await asyncio.gather(*(send(url, "hi") for _ in range(3)))
+    async with case.running():
+        runner = runner_for(case.agent("claw", "overlap"), ServerOptions())
+        handler = handler_of(ADKAgentExecutor(runner))
+        runs = [ask_in_background(handler, "hi") for _ in range(3)]
+        async with asyncio.timeout(10):
+            while not (case.state / "running").exists():  # noqa: ASYNC110 # another process
+                await asyncio.sleep(0.01)
+        await until_idle()
+        assert len(commands) == 1
+        (case.state / "go").touch()
+        tasks = await asyncio.gather(*runs)
     assert [reply_of(task) for task in tasks] == ["alone"] * 3
 
 

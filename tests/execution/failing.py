@@ -1,4 +1,4 @@
-"""Agents that fail, and what a caller is told of it."""
+"""Agents that fail, and what a caller sees of it."""
 
 from collections.abc import AsyncGenerator
 
@@ -21,7 +21,7 @@ def raising(error: BaseException) -> Behaviour:
     return fail
 
 
-async def speaking(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+async def echoing(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
     yield text_event(agent, ctx, f"{inbox_of(ctx).message.parts[0].text}!")
 
 

@@ -23,7 +23,7 @@ COMPLETED = TaskState.TASK_STATE_COMPLETED
 
 
 class Direct(BaseAgent):
-    """Answers with a bare message; what it is told says what it does before."""
+    """Answers with a bare message; the text it gets names what it does before."""
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         parts = ctx.user_content.parts if ctx.user_content else None
@@ -81,7 +81,7 @@ async def test_a_server_that_does_not_allow_it_answers_with_a_task() -> None:
     assert text_of(answer.task.status.message) == "pong"
 
 
-async def test_once_something_was_said_the_answer_is_a_task() -> None:
+async def test_once_something_was_sent_the_answer_is_a_task() -> None:
     """C6, E1"""
     async with serving(Direct(name="direct"), direct_messages=True) as url:
         emitted = await answers(url, "emit", streaming=True)

@@ -20,7 +20,7 @@ from google.genai import types
 from aion_adk import BridgeError, TaskFailed, TaskRejected, emit_message
 from aion_adk.errors import find_cause
 from tests.agents import agent_of, event_of, in_parallel, in_sequence, text_event
-from tests.execution.failing import FIXED, SECRET, SecretError, raising, speaking
+from tests.execution.failing import FIXED, SECRET, SecretError, echoing, raising
 from tests.models import ScriptedModel, call
 from tests.serving import HEADERS, deltas_of, reply_of, send, serving, status_texts, stored, stream
 
@@ -61,13 +61,13 @@ class Failing(BasePlugin):
 
 
 def plugin_raising(error: Exception) -> App:
-    return App(name="app", root_agent=agent_of(speaking), plugins=[Failing(error)])
+    return App(name="app", root_agent=agent_of(echoing), plugins=[Failing(error)])
 
 
 PLACES: list[Callable[[Exception], Any]] = [
     lambda error: agent_of(raising(error)),
-    lambda error: in_sequence(agent_of(speaking, name="one"), agent_of(raising(error), name="two")),
-    lambda error: in_parallel(agent_of(speaking, name="one"), agent_of(raising(error), name="two")),
+    lambda error: in_sequence(agent_of(echoing, name="one"), agent_of(raising(error), name="two")),
+    lambda error: in_parallel(agent_of(echoing, name="one"), agent_of(raising(error), name="two")),
     tool_raising,
     callback_raising,
     node_raising,
@@ -76,7 +76,7 @@ PLACES: list[Callable[[Exception], Any]] = [
 
 
 @pytest.mark.parametrize("place", PLACES)
-async def test_an_unexpected_failure_tells_the_caller_nothing_but_an_id(
+async def test_an_unexpected_failure_shows_the_caller_only_an_error_id(
     place: Callable[[Exception], Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     """F4: agent, sequence, parallel branch, tool, callback, node, plugin."""
@@ -101,7 +101,7 @@ async def test_an_unexpected_failure_tells_the_caller_nothing_but_an_id(
     ("kind", "state"),
     [(TaskFailed, TaskState.TASK_STATE_FAILED), (TaskRejected, TaskState.TASK_STATE_REJECTED)],
 )
-async def test_what_an_agent_raises_on_purpose_says_what_it_says(
+async def test_what_an_agent_raises_on_purpose_is_the_state_and_the_reply(
     place: Callable[[Exception], Any], kind: type[BridgeError], state: TaskState
 ) -> None:
     """F4"""
@@ -186,7 +186,7 @@ async def test_a_node_that_is_tried_again_and_succeeds_does_not_fail_the_task(
     assert SECRET not in str(task)
 
 
-async def test_a_caught_task_failed_is_not_what_the_caller_hears() -> None:
+async def test_a_task_failed_that_was_caught_is_not_shown_to_the_caller() -> None:
     """F4: only what the agent raised in the end counts."""
 
     async def failing(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
@@ -233,17 +233,17 @@ async def test_a_run_that_takes_too_long_fails_and_the_agent_is_cancelled(
     assert deltas_of(frames) == ["so far"]
 
 
-async def test_an_agent_that_will_not_stop_is_not_heard_any_more(
+async def test_what_an_agent_sends_after_its_run_has_ended_changes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """F5, E1"""
     monkeypatch.setattr("aion_adk.timeouts.SECONDS_TO_END_AGENT", 0.05)
-    stopped, may_speak = asyncio.Event(), asyncio.Event()
+    stopped, may_go_on = asyncio.Event(), asyncio.Event()
 
     async def stubborn(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        while not may_speak.is_set():
+        while not may_go_on.is_set():
             try:
-                await may_speak.wait()
+                await may_go_on.wait()
             except asyncio.CancelledError:
                 continue
         emit_message(ctx, "too late")
@@ -254,14 +254,14 @@ async def test_an_agent_that_will_not_stop_is_not_heard_any_more(
 
     async with serving(agent_of(stubborn), run_timeout=0.05) as url:
         task = await send(url, "hi")
-        may_speak.set()
+        may_go_on.set()
         await asyncio.wait_for(stopped.wait(), 10)
         after = await stored(url, task.id)
     assert (task.status.state, after) == (TaskState.TASK_STATE_FAILED, task)
 
 
 @pytest.mark.parametrize("path", ["/", "/message:send"])
-async def test_a_failure_before_there_is_a_task_tells_nothing_either(
+async def test_a_user_id_function_that_raises_shows_only_an_error_id(
     path: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """F4: JSON-RPC and REST."""
@@ -274,10 +274,13 @@ async def test_a_failure_before_there_is_a_task_tells_nothing_either(
     if path == "/":
         body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": body}
     async with (
-        serving(agent_of(speaking), user_id=resolve) as url,
+        serving(agent_of(echoing), user_id=resolve) as url,
         httpx.AsyncClient(verify=False) as http,
     ):
         answer = await http.post(url + path, json=body, headers=HEADERS)
+    answered = answer.json()
+    task = (answered["result"] if path == "/" else answered)["task"]
+    assert task["status"]["state"] == "TASK_STATE_FAILED"
     assert "Error id: " in answer.text
     assert SECRET not in answer.text
     assert "SecretError" not in answer.text

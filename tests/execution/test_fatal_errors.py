@@ -11,7 +11,7 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event
 
 from tests.agents import agent_of, in_sequence, text_event
-from tests.execution.failing import FIXED, speaking
+from tests.execution.failing import FIXED, echoing
 from tests.models import ScriptedModel, call, text
 from tests.serving import reply_of, send, serving, status_texts, stream
 
@@ -48,7 +48,7 @@ async def test_sys_exit_in_a_sub_agent_fails_its_task_alone() -> None:
         yield text_event(agent, ctx, "bye", partial=True)
         sys.exit(1)
 
-    tree = in_sequence(agent_of(speaking, name="one"), agent_of(leaving, name="two"))
+    tree = in_sequence(agent_of(echoing, name="one"), agent_of(leaving, name="two"))
     async with serving(tree) as url:
         tasks = [await send(url, "hi") for _ in range(2)]
     assert [task.status.state for task in tasks] == [TaskState.TASK_STATE_FAILED] * 2

@@ -89,7 +89,7 @@ async def test_the_executor_works_in_a_handler_wired_by_hand() -> None:
 
 
 @pytest.mark.parametrize("error", [SecretError(SECRET), SystemExit(1)])
-async def test_a_failure_in_a_handler_wired_by_hand_tells_nothing(error: BaseException) -> None:
+async def test_a_failure_in_a_handler_wired_by_hand_shows_no_secret(error: BaseException) -> None:
     """F4"""
     async with listening(foreign(agent_of(raising(error)))) as url:
         frames = await stream(url, "hi")

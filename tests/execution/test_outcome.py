@@ -190,7 +190,7 @@ async def emitting(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[E
         (emitting, "last emitted"),
     ],
 )
-async def test_without_buffer_and_outbox_the_reply_is_what_the_agent_said(
+async def test_without_buffer_and_outbox_the_reply_is_the_text_of_the_agent(
     behaviour: Behaviour, expected: str
 ) -> None:
     """C3: (1) unconfirmed text, (2) last final response, (3) the session, (4) last emitted."""
@@ -199,7 +199,7 @@ async def test_without_buffer_and_outbox_the_reply_is_what_the_agent_said(
     assert (task.status.state, reply_of(task)) == (TaskState.TASK_STATE_COMPLETED, expected)
 
 
-async def test_unconfirmed_text_of_one_author_survives_the_final_word_of_another() -> None:
+async def test_unconfirmed_text_of_one_author_survives_the_final_text_of_another() -> None:
     """C3 (1)"""
     tree = in_sequence(agent_of(only_partial, name="one"), agent_of(confirmed, name="two"))
     async with serving(tree) as url:
@@ -219,14 +219,14 @@ async def test_text_is_confirmed_by_its_own_branch_only() -> None:
         assert reply_of(await send(url, "hi")) == "right"
 
 
-async def test_an_agent_that_says_nothing_completes_without_a_message() -> None:
+async def test_an_agent_without_events_completes_without_a_message() -> None:
     """C3 (5)"""
 
-    async def silent(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+    async def eventless(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         for event in ():
             yield event
 
-    async with serving(agent_of(silent)) as url:
+    async with serving(agent_of(eventless)) as url:
         frames = await stream(url, "hi")
         task = await stored(url, frames[0].task.id)
     assert [status.state for status in statuses_of(frames)] == [TaskState.TASK_STATE_COMPLETED]
@@ -263,8 +263,8 @@ async def test_what_passes_between_nodes_need_not_be_json() -> None:
     assert to_plain(part.data) == {"locked": False}
 
 
-async def test_nothing_said_is_no_reply() -> None:
-    """C1, C3: an empty write does not silence what the agent says."""
+async def test_an_empty_reply_is_no_reply() -> None:
+    """C1, C3: the agent's own text is the reply then."""
 
     async def answering(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         reply(ctx, "")
@@ -307,11 +307,11 @@ async def test_the_reply_can_be_an_artifact() -> None:
     assert status_texts(frames) == []
 
 
-async def test_a_failure_is_told_on_the_status_even_where_replies_are_artifacts() -> None:
+async def test_a_failure_is_on_the_status_even_where_replies_are_artifacts() -> None:
     """C5, F4"""
 
     async def failing(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        reply(ctx, "never said")
+        reply(ctx, "never sent")
         yield event_of(agent, ctx, error_code="SAFETY")
 
     async with serving(agent_of(failing), reply_as="artifact") as url:

@@ -1,4 +1,4 @@
-"""Agents that the tests of the front ends talk to, and what their tools are called."""
+"""Agents that the tests of the front ends call, and what their tools are called."""
 
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -39,7 +39,7 @@ def wire_money(amount: int) -> dict[str, int]:
 
 
 def weather_agent() -> LlmAgent:
-    """Thinks, speaks, calls a tool of its own, and answers."""
+    """Thinks, writes, calls a tool of its own, and answers."""
     steps = [
         [
             text("Which city?", thought=True),
@@ -53,7 +53,7 @@ def weather_agent() -> LlmAgent:
 
 
 def locating_agent() -> LlmAgent:
-    """Calls a tool that only the client has, and says what it learned."""
+    """Calls a tool that only the client has, and answers with what it learned."""
     steps = [
         [text("One moment."), call("get_location", call_id="call_7", precise=True)],
         [text("You are in Oakland.")],
@@ -88,7 +88,7 @@ class Breaking(BaseAgent):
 
 
 class Reporting(BaseAgent):
-    """Sends a file, and says what it was sent."""
+    """Sends a file, and answers with what it was sent."""
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         parts = (ctx.user_content.parts or []) if ctx.user_content else []

@@ -7,7 +7,7 @@ from aion_adk.errors import LoadError
 from tests.front_ends.conversations import Hello
 
 
-def test_agui_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_agui_without_its_package_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [
         name for name in sys.modules if name.startswith("aion_adk.front_ends.agui.endpoint")
     ]:

@@ -1,4 +1,4 @@
-"""Who calls a front end is who the same headers say on the A2A routes."""
+"""Who calls a front end is who the same headers name on the A2A routes."""
 
 from collections.abc import AsyncGenerator, Mapping
 

@@ -48,7 +48,7 @@ class Echo(AgentExecutor):
 
 
 class Watched(Reader):
-    """Says when it was closed."""
+    """Sets an event when it is closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -109,7 +109,7 @@ def without_ids(answer: Any) -> Any:
 
 
 def events_of(response: httpx.Response) -> list[tuple[str, Any]]:
-    """The events of a stream: their names and what they say."""
+    """The events of a stream: their names and their data."""
     events = list[tuple[str, Any]]()
     for block in response.text.replace("\r\n", "\n").split("\n\n"):
         fields = dict(line.split(": ", 1) for line in block.splitlines())
@@ -178,7 +178,7 @@ async def test_a_body_that_is_no_json_is_answered_as_a2a_sdk_answers_it() -> Non
 @pytest.mark.parametrize("version", ["1.0", ""])
 @pytest.mark.parametrize("body", [b'{"jsonrpc": \xff', b"[" * 100_000, b"1" * 5000])
 async def test_a_body_that_python_cannot_read_is_a_parse_error(body: bytes, version: str) -> None:
-    """F4: what Python says about it stays here."""
+    """F4: Python's own text about it stays here."""
     headers = {"A2A-Version": version}
     async with client_for(echoing()) as client:
         response = await client.post(OURS, content=body, headers=headers)
@@ -194,13 +194,13 @@ async def test_an_id_that_no_encoding_can_hold_comes_back_with_an_error() -> Non
     assert "error" in response.json()
 
 
-async def test_a_stream_says_what_a2a_sdk_says() -> None:
+async def test_a_stream_has_the_events_that_a2a_sdk_sends() -> None:
     async with client_for(echoing()) as client:
         ours = await client.post(OURS, json=call("SendStreamingMessage"))
         theirs = await client.post(THEIRS, json=call("SendStreamingMessage"))
-    said = [(name, without_ids(event)) for name, event in events_of(ours)]
-    assert said == [(name, without_ids(event)) for name, event in events_of(theirs)]
-    assert len(said) == 1
+    events = [(name, without_ids(event)) for name, event in events_of(ours)]
+    assert events == [(name, without_ids(event)) for name, event in events_of(theirs)]
+    assert len(events) == 1
     for header in ("content-type", "cache-control", "x-accel-buffering"):
         assert ours.headers[header] == theirs.headers[header]
 

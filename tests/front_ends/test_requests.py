@@ -40,7 +40,7 @@ def with_ids(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"id": f"m{index}", **item} for index, item in enumerate(messages)]
 
 
-AGUI_TALK = with_ids(
+AGUI_MESSAGES = with_ids(
     [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "one"},
@@ -50,7 +50,7 @@ AGUI_TALK = with_ids(
         {"role": "user", "content": "two"},
     ]
 )
-CHAT_TALK = [
+CHAT_MESSAGES = [
     {"role": "system", "content": "Be brief."},
     {"role": "user", "content": "one"},
     {"role": "assistant", "content": "Look.", "tool_calls": [CHAT_CALL]},
@@ -58,7 +58,7 @@ CHAT_TALK = [
     {"role": "assistant", "content": "Done."},
     {"role": "user", "content": "two"},
 ]
-RESPONSES_TALK = [
+RESPONSES_ITEMS = [
     {"role": "system", "content": "Be brief."},
     {"role": "user", "content": "one"},
     {"role": "assistant", "content": [{"type": "output_text", "text": "Look."}]},
@@ -72,13 +72,13 @@ RESPONSES_TALK = [
 @pytest.mark.parametrize(
     "turn",
     [
-        agui(AGUI_TALK, tools=[AGUI_TOOL]),
-        chat(CHAT_TALK, tools=[CHAT_TOOL]),
-        responses(RESPONSES_TALK, tools=[FLAT_TOOL]),
+        agui(AGUI_MESSAGES, tools=[AGUI_TOOL]),
+        chat(CHAT_MESSAGES, tools=[CHAT_TOOL]),
+        responses(RESPONSES_ITEMS, tools=[FLAT_TOOL]),
     ],
     ids=["agui", "chat", "responses"],
 )
-def test_a_conversation_is_split_where_the_agent_last_spoke(turn: ClientTurn) -> None:
+def test_a_conversation_is_split_after_the_last_message_of_the_agent(turn: ClientTurn) -> None:
     assert [part.text for part in turn.user_parts] == ["two"]
     assert turn.results == {}
     assert turn.instructions == ["Be brief."]
@@ -98,9 +98,9 @@ def test_a_conversation_is_split_where_the_agent_last_spoke(turn: ClientTurn) ->
 @pytest.mark.parametrize(
     "turn",
     [
-        agui(with_ids([*AGUI_TALK[:3], {"role": "tool", "toolCallId": "c1", "content": "7"}])),
+        agui(with_ids([*AGUI_MESSAGES[:3], {"role": "tool", "toolCallId": "c1", "content": "7"}])),
         agui([], resume=[{"interruptId": "c1", "status": "resolved", "payload": "7"}]),
-        chat([*CHAT_TALK[:3], {"role": "tool", "tool_call_id": "c1", "content": "7"}]),
+        chat([*CHAT_MESSAGES[:3], {"role": "tool", "tool_call_id": "c1", "content": "7"}]),
         responses([{"type": "function_call_output", "call_id": "c1", "output": "7"}]),
     ],
     ids=["agui tool message", "agui resume", "chat", "responses"],
@@ -128,7 +128,7 @@ def test_an_agui_client_brings_state_context_and_its_wish_for_interrupts() -> No
 
 def test_a_tool_that_failed_at_the_client_is_an_error() -> None:
     failed = {"role": "tool", "toolCallId": "c1", "content": "", "error": "no GPS"}
-    turn = agui(with_ids([*AGUI_TALK[:3], failed]))
+    turn = agui(with_ids([*AGUI_MESSAGES[:3], failed]))
     assert to_plain(turn.results["c1"].data)["response"] == {"error": "no GPS"}
 
 
@@ -192,7 +192,7 @@ def test_a_file_that_cannot_be_read_is_refused(content: dict[str, Any]) -> None:
         media.from_chat_content(content)
 
 
-def test_a_request_that_asks_for_what_is_not_served_says_so() -> None:
+def test_the_error_of_a_request_names_its_field() -> None:
     with pytest.raises(RequestError, match="background"):
         read_responses({"model": "m", "input": "hi", "background": True})
     with pytest.raises(RequestError, match="threadId"):

@@ -86,7 +86,7 @@ def test_a_message_that_calls_itself_a_chunk_stays_one_and_a_wrong_type_does_not
         (TaskState.TASK_STATE_CANCELED, CanonicalType.RUN_ERROR),
     ],
 )
-def test_a_status_is_what_its_state_says(state: TaskState, expected: CanonicalType) -> None:
+def test_a_status_has_the_type_of_its_state(state: TaskState, expected: CanonicalType) -> None:
     assert canonical_type_of(TaskStatusUpdateEvent(status=TaskStatus(state=state))) == expected
 
 
@@ -98,7 +98,7 @@ def test_a_task_starts_a_run_and_an_artifact_is_an_activity_or_text_in_flight() 
     assert canonical_type_of(delta) == CanonicalType.TEXT_CHUNK
 
 
-class Speaking(BaseAgent):
+class Answering(BaseAgent):
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield text_event(self, ctx, "in ", partial=True)
         yield text_event(self, ctx, "flight", partial=True)
@@ -108,7 +108,7 @@ class Speaking(BaseAgent):
 
 
 async def test_every_agent_message_that_leaves_carries_its_canonical_type() -> None:
-    async with serving(Speaking(name="speaking")) as url:
+    async with serving(Answering(name="answering")) as url:
         frames = await stream(url, "go")
     messages = [
         frame.status_update.status.message

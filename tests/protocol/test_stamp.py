@@ -103,15 +103,15 @@ async def test_the_objects_an_agent_hands_over_are_never_changed() -> None:
 
 
 async def test_data_is_content_and_keeps_its_keys() -> None:
-    """D3: the keys are protected in metadata, not in what is said."""
+    """D3: the keys are protected in metadata, not in the content."""
 
     async def answering(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        reply(ctx, Part(data=to_value({"aion:network": "said"})))
+        reply(ctx, Part(data=to_value({"aion:network": "content"})))
         yield event_of(agent, ctx)
 
     async with serving(agent_of(answering)) as url:
         task = await send(url, "hi")
-    assert to_plain(task.status.message.parts[0].data) == {"aion:network": "said"}
+    assert to_plain(task.status.message.parts[0].data) == {"aion:network": "content"}
 
 
 async def test_what_json_cannot_hold_leaves_as_null() -> None:

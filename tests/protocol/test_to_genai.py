@@ -113,7 +113,7 @@ def test_plain_text_stands_in_for_parts_that_cannot_be_used() -> None:
     assert content == types.Content(role="user", parts=[types.Part(text="hello")])
 
 
-def test_nothing_to_say_is_invalid_params() -> None:
+def test_a_message_without_a_usable_part_is_invalid_params() -> None:
     """A5"""
     for plain_text in ("", "\n"):
         with pytest.raises(InvalidParamsError, match="no usable part"):

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 
 from fastapi import FastAPI
 from google.adk.cli.fast_api import get_fast_api_app
@@ -13,18 +14,21 @@ SAMPLES = ROOT / "samples"
 NAMES = sorted(path.parent.name for path in SAMPLES.glob("*/agent.py"))
 KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI")
 
-# What each of them says to "hello"; for one that is not named here, something.
-SAID = {
+# What each of them answers to "hello".
+ANSWERS = {
     "adapter_object": "1. hello",
+    "approval": "I refund orders.",
+    "assistant": "I follow a small script",
     "callable_function": "hello: 1.",
+    "conformance": "What else should I know?",
+    "copilot": "I keep your to-do list.",
+    "crewai_crew": "A short and true text." if find_spec("crewai") else "needs CrewAI",
+    "echo": "You said: hello",
+    "files": "I got 1 part(s): text, 5 characters.",
     "langchain_chain": "A good question.",
     "langgraph_graph": "I can book a table for you.",
     "n8n_workflow": "The workflow got: hello",
     "openclaw_cli": "answer: hello",
-    "copilot": "I keep your to-do list.",
-    "assistant": "I follow a small script",
-    "echo": "You said: hello",
-    "files": "I got 1 part(s): text, 5 characters.",
     "outbox": "Sunny in Paris.",
     "report": "Your report is ready",
     "streaming": "A message came in over the wire.",

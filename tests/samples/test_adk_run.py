@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.samples.running import NAMES, SAID, SAMPLES, run
+from tests.samples.running import ANSWERS, NAMES, SAMPLES, run
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -11,5 +11,4 @@ def test_a_sample_runs_under_adk_run(name: str) -> None:
     lines = "hello\n" + "exit\n" * 4
     done = run("google.adk.cli", "run", "--in_memory", str(SAMPLES / name), text=lines)
     assert done.returncode == 0
-    assert "]: " in done.stdout.partition("[user]: ")[2]
-    assert SAID.get(name, "") in done.stdout
+    assert ANSWERS[name] in done.stdout.partition("[user]: ")[2]

@@ -69,5 +69,5 @@ async def test_a_large_refund_asks_in_adks_web_api() -> None:
             "response": {"confirmed": True},
         }
         message = {"role": "user", "parts": [{"functionResponse": answer}]}
-        told = await http.post("/run", json={**target, "new_message": message})
-    assert PAID in told.text
+        paid = await http.post("/run", json={**target, "new_message": message})
+    assert PAID in paid.text

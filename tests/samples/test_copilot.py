@@ -1,4 +1,4 @@
-"""The copilot sample, spoken to as a page speaks to it."""
+"""The copilot sample, called as a page calls it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A server to be told to stop: run it, or give its `app` to uvicorn."""
+"""A server for a test to stop: run it, or give its `app` to uvicorn."""
 
 import asyncio
 import os

@@ -15,7 +15,7 @@ from google.adk.events import Event
 
 from aion_adk import inbox_of
 from tests.agents import text_event
-from tests.conformance.errors import TASK_NOT_FOUND, says
+from tests.conformance.errors import TASK_NOT_FOUND, assert_refusal
 from tests.conformance.messages import request, send
 from tests.conformance.wires import V1, Grpc, Json, JsonRpc, Rest, Wire, call, refusal_of
 from tests.serving import free_port, serving
@@ -81,7 +81,7 @@ async def test_a_call_without_valid_credentials_is_refused(headers: Mapping[str,
             assert refusal.code == "UNAUTHENTICATED"
 
 
-async def test_the_card_is_for_everyone_and_says_how_to_authenticate() -> None:
+async def test_the_card_is_for_everyone_and_declares_how_to_authenticate() -> None:
     """4.5, 8.2"""
     async with guarded() as (url, _), httpx.AsyncClient() as http:
         card = (await http.get(f"{url}/.well-known/agent-card.json")).json()
@@ -97,7 +97,9 @@ async def test_a_caller_sees_its_own_tasks_alone() -> None:
             named = {"id": task["id"]}
             assert (await call(wire, "GetTask", named, headers=ALICE))["id"] == task["id"]
             for operation in ("GetTask", "CancelTask", "SubscribeToTask"):
-                says(await refusal_of(wire, operation, named, headers=BOB), TASK_NOT_FOUND, wire)
+                assert_refusal(
+                    await refusal_of(wire, operation, named, headers=BOB), TASK_NOT_FOUND, wire
+                )
             others = await call(wire, "ListTasks", {}, headers=BOB)
             assert others.get("tasks", []) == []
             own = await call(wire, "ListTasks", {}, headers=ALICE)

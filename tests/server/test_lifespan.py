@@ -1,6 +1,5 @@
 """What a served app changes in its process, and undoes when it stops."""
 
-import asyncio
 import contextlib
 import gc
 import signal
@@ -11,6 +10,7 @@ import pytest
 from aion_adk import to_a2a
 from aion_adk.server.lifespan import fewer_collections, on_stop_signal
 from tests.agents import Named
+from tests.handling import until_idle
 
 ORDERS = pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["in order", "in reverse"])
 
@@ -86,7 +86,7 @@ async def test_a_signal_reaches_every_app_once_and_then_the_server() -> None:
             on_stop_signal(lambda: begun.append("second")),
         ):
             signal.raise_signal(signal.SIGTERM)
-            await asyncio.sleep(0)
+            await until_idle()
     finally:
         signal.signal(signal.SIGTERM, before)
     assert begun == ["server", "first", "second"]

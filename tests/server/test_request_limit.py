@@ -36,7 +36,7 @@ async def chunks() -> AsyncGenerator[bytes, None]:
 
 
 @pytest.mark.parametrize("path", ["/", "/message:send"])
-async def test_a_request_that_says_it_is_too_large_is_refused_unread(path: str) -> None:
+async def test_a_request_with_too_large_a_length_is_refused_unread(path: str) -> None:
     async with limited() as (url, http):
         answer = await http.post(f"{url}{path}", content=b"x" * (LIMIT + 1), headers=HEADERS)
         after = await send(url, "still there?")

@@ -38,7 +38,7 @@ async def opened_stream(url: str) -> Connection:
 
 
 @pytest.mark.timeout(180)
-async def test_a_served_agent_ends_all_its_streams_when_told_to_stop() -> None:
+async def test_a_served_agent_ends_all_its_streams_at_a_sigterm() -> None:
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     async with running("tests.server.stoppable", str(port)) as process:
@@ -60,7 +60,7 @@ async def test_a_served_agent_ends_all_its_streams_when_told_to_stop() -> None:
 
 
 @pytest.mark.timeout(180)
-async def test_an_app_that_uvicorn_runs_ends_its_streams_when_told_to_stop() -> None:
+async def test_an_app_that_uvicorn_runs_ends_its_streams_at_a_sigterm() -> None:
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     command = ("uvicorn", "tests.server.stoppable:app", "--port", str(port), "--log-level", "error")

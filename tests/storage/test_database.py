@@ -111,7 +111,7 @@ async def test_eight_turns_of_one_context_all_complete_in_a_database(url: str) -
     assert {reply_of(task) for task in tasks} == {f"turn {n}" for n in range(1, 9)}
 
 
-def test_a_database_without_its_driver_says_what_to_install(
+def test_a_database_without_its_driver_names_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "asyncpg", None)

@@ -1,4 +1,4 @@
-"""Where the server itself ends a task: it speaks with the options of the server, and only once."""
+"""Where the server itself ends a task: with the options of the server, and only once."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -103,7 +103,7 @@ async def test_a_stream_whose_task_cannot_be_saved_ends_with_an_error_id() -> No
     async def answers(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield Event(author=agent.name, invocation_id=ctx.invocation_id)
 
-    handler = handler_of(executor_of(answers, **OPTIONS), task_store=Full())
+    handler = handler_of(answers, task_store=Full())
     with pytest.raises(InternalError, match=r"could not be saved\. Error id: ") as raised:
         await listen(handler, "one")
     assert "secret" not in str(raised.value)

@@ -39,7 +39,7 @@ class Plain(AgentExecutor):
         raise NotImplementedError
 
 
-async def test_a_plain_executor_runs_and_nothing_it_says_afterwards_counts() -> None:
+async def test_a_plain_executor_runs_and_what_it_sends_after_the_end_is_dropped() -> None:
     handler = handler_of(Plain())
     task = await ask(handler, "hello", context_id="c")
     assert (state_of(task), reply_of(task)) == ("COMPLETED", "done")
@@ -49,7 +49,7 @@ async def test_a_plain_executor_runs_and_nothing_it_says_afterwards_counts() -> 
 
 
 class Answering(AgentExecutor):
-    """Answers with a bare message, after as long as it is told to."""
+    """Answers with a bare message when `go` is set."""
 
     def __init__(self) -> None:
         self.go = asyncio.Event()

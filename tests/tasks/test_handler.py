@@ -17,7 +17,7 @@ from tests.acts import Held, asks_back, echo
 from tests.handling import (
     IMMEDIATELY,
     ask,
-    asking,
+    ask_in_background,
     call,
     cancel,
     executor_of,
@@ -37,7 +37,7 @@ async def test_a_caller_that_leaves_does_not_stop_its_run() -> None:
     """E8"""
     held = Held()
     handler = handler_of(held.act)
-    caller = asking(handler, "one", context_id="c", message_id="m")
+    caller = ask_in_background(handler, "one", context_id="c", message_id="m")
     await held.has_begun("one")
     caller.cancel()
     await asyncio.wait({caller})
@@ -75,8 +75,8 @@ async def test_a_follow_up_that_names_only_the_task_continues_in_its_context() -
     task = await ask(handler, "start", context_id="c")
     done = await ask(handler, "done", task_id=task.id)
     assert (done.id, done.context_id, state_of(done)) == (task.id, "c", "COMPLETED")
-    said_by_user = [m.parts[0].text for m in done.history if m.role == Role.ROLE_USER]
-    assert said_by_user == ["start", "done"]
+    user_texts = [m.parts[0].text for m in done.history if m.role == Role.ROLE_USER]
+    assert user_texts == ["start", "done"]
 
 
 async def test_a_message_to_a_finished_task_is_refused() -> None:
@@ -157,7 +157,7 @@ async def test_no_run_starts_after_shutdown_began_and_a_running_one_fails_with_t
     held = Held()
     handler = handler_of(held.act, shutdown_grace=0.05)
     running = asyncio.create_task(listen(handler, "one", context_id="c"))
-    waiting = asking(handler, "two", context_id="c")
+    waiting = ask_in_background(handler, "two", context_id="c")
     await held.has_begun("one")
     handler.begin_shutdown()
     with pytest.raises(UnsupportedOperationError):
@@ -174,7 +174,7 @@ async def test_no_run_starts_after_shutdown_began_and_a_running_one_fails_with_t
 async def test_a_run_that_ends_within_the_grace_period_completes() -> None:
     held = Held()
     handler = handler_of(held.act, shutdown_grace=10)
-    running = asking(handler, "one")
+    running = ask_in_background(handler, "one")
     await held.has_begun("one")
     closing = asyncio.create_task(handler.aclose())
     await until_idle()

@@ -184,7 +184,7 @@ async def test_a_server_without_push_notifications_says_so() -> None:
         await ask(handler_of(talks), "go", configuration=to("https://example.com/hook"))
 
 
-async def test_a_webhook_registered_for_a_parked_task_hears_what_follows() -> None:
+async def test_a_webhook_registered_for_a_parked_task_gets_what_follows() -> None:
     webhook = Webhook()
     push = impatient()
     handler = handler_of(asks_back, push=push)

@@ -4,7 +4,7 @@ import pytest
 from a2a.utils.errors import InvalidParamsError
 
 from tests.acts import Held, asks_back, echo
-from tests.handling import ask, asking, handler_of, listen, shape_of, state_of
+from tests.handling import ask, ask_in_background, handler_of, listen, shape_of, state_of
 
 
 async def test_a_message_is_taken_once_and_its_task_given_again() -> None:
@@ -25,7 +25,7 @@ async def test_a_message_in_flight_attaches_its_second_caller_to_the_first_run()
     """A7"""
     held = Held()
     handler = handler_of(held.act)
-    callers = [asking(handler, "one", context_id="c", message_id="m") for _ in range(3)]
+    callers = [ask_in_background(handler, "one", context_id="c", message_id="m") for _ in range(3)]
     reader = asyncio.create_task(listen(handler, "one", context_id="c", message_id="m"))
     await held.has_begun("one")
     held.go.set()
@@ -62,7 +62,7 @@ async def test_a_message_that_was_refused_is_not_remembered() -> None:
     assert state_of(task) == "COMPLETED"
 
 
-async def test_the_ledger_forgets_the_oldest_message() -> None:
+async def test_the_oldest_of_too_many_messages_is_forgotten() -> None:
     """A7"""
     handler = handler_of(echo, remembered_messages=2)
     first = await ask(handler, "0", context_id="c", message_id="0")

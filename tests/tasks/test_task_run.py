@@ -25,7 +25,7 @@ from tests.handling import (
     IMMEDIATELY,
     Acting,
     ask,
-    asking,
+    ask_in_background,
     cancel,
     executor_of,
     handler_of,
@@ -39,7 +39,7 @@ from tests.models import ScriptedModel, call, text
 
 
 class Slow(InMemoryTaskStore):
-    """Stores the end of a task at once and says so late."""
+    """Stores the end of a task at once and returns late."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ async def test_a_reader_that_comes_while_an_event_is_written_sees_it_once() -> N
     """E8"""
     store = Slow()
     handler = handler_of(echo, task_store=store)
-    first = asking(handler, "one", context_id="c", message_id="m")
+    first = ask_in_background(handler, "one", context_id="c", message_id="m")
     await asyncio.wait_for(store.stored.wait(), 10)
     late = asyncio.create_task(listen(handler, "one", context_id="c", message_id="m"))
     await until_idle()
@@ -83,7 +83,7 @@ async def test_a_reader_that_comes_while_an_event_is_written_sees_it_once() -> N
 
 
 class SlowToBegin(InMemoryTaskStore):
-    """Looks up and stores the task of "two" only when it is let."""
+    """Looks up and stores the task of "two" only when the test allows it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -108,9 +108,9 @@ async def test_a_task_that_begins_while_it_is_looked_for_is_the_executors() -> N
     store, held = SlowToBegin(), Held()
     executor = executor_of(held.act, server_metadata={"aion:network": "x"})
     handler = handler_of(executor, task_store=store)
-    one = asking(handler, "one", context_id="c")
+    one = ask_in_background(handler, "one", context_id="c")
     await held.has_begun("one")
-    two = asking(handler, "two", context_id="c", configuration=IMMEDIATELY)
+    two = ask_in_background(handler, "two", context_id="c", configuration=IMMEDIATELY)
     await asyncio.wait_for(store.looking.wait(), 10)
     held.go.set()
     await asyncio.wait_for(store.storing.wait(), 10)
@@ -134,9 +134,9 @@ async def test_a_follow_up_that_waits_is_refused_when_its_task_is_canceled() -> 
 
     handler = handler_of(parks_or_holds)
     parked = await ask(handler, "start", context_id="c")
-    running = asking(handler, "one", context_id="c")
+    running = ask_in_background(handler, "one", context_id="c")
     await held.has_begun("one")
-    follow_up = asking(handler, "answer", task_id=parked.id)
+    follow_up = ask_in_background(handler, "answer", task_id=parked.id)
     await until_idle()
     assert state_of(await cancel(handler, parked.id)) == "CANCELED"
     held.go.set()

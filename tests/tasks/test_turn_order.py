@@ -7,7 +7,7 @@ from tests.acts import Held
 from tests.handling import (
     IMMEDIATELY,
     ask,
-    asking,
+    ask_in_background,
     cancel,
     handler_of,
     look_up,
@@ -22,8 +22,8 @@ async def test_turns_of_a_context_run_in_arrival_order_and_hold_up_no_other_cont
     """A8"""
     held = Held()
     handler = handler_of(held.act)
-    turns = [asking(handler, str(number), context_id="c") for number in range(8)]
-    other = asking(handler, "other", context_id="d")
+    turns = [ask_in_background(handler, str(number), context_id="c") for number in range(8)]
+    other = ask_in_background(handler, "other", context_id="d")
     await held.has_begun("0", "other")
     assert held.began == ["0", "other"]
     held.go.set()
@@ -36,10 +36,10 @@ async def test_a_turn_that_waits_for_others_can_be_seen_and_canceled_before_it_s
     """A1, A8, F3"""
     held = Held()
     handler = handler_of(held.act)
-    first = asking(handler, "first", context_id="c")
+    first = ask_in_background(handler, "first", context_id="c")
     await held.has_begun("first")
     second = await ask(handler, "second", context_id="c", configuration=IMMEDIATELY)
-    third = asking(handler, "third", context_id="c")
+    third = ask_in_background(handler, "third", context_id="c")
     assert (state_of(second), second.history[0].parts[0].text) == ("WORKING", "second")
     assert state_of(await cancel(handler, second.id)) == "CANCELED"
     assert not first.done()
@@ -54,7 +54,7 @@ async def test_a_turn_announced_while_it_waited_shows_one_task_only() -> None:
     """A1, E1"""
     held = Held()
     handler = handler_of(held.act)
-    first = asking(handler, "first", context_id="c")
+    first = ask_in_background(handler, "first", context_id="c")
     await held.has_begun("first")
     second = await ask(handler, "second", context_id="c", configuration=IMMEDIATELY)
     reader = asyncio.create_task(subscribe(handler, second.id))
@@ -70,7 +70,7 @@ async def test_a_useless_message_is_refused_at_once_even_when_it_would_have_to_w
     """A5"""
     held = Held()
     handler = handler_of(held.act)
-    first = asking(handler, "first", context_id="c")
+    first = ask_in_background(handler, "first", context_id="c")
     await held.has_begun("first")
     with pytest.raises(InvalidParamsError):
         await ask(handler, "", context_id="c", configuration=IMMEDIATELY)

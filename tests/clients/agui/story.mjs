@@ -1,4 +1,4 @@
-// Talks to each agent with HttpAgent and prints what the client ended up with.
+// Runs each agent with HttpAgent and prints what the client ended up with.
 const [packageName, urls] = [process.argv[2], JSON.parse(process.argv[3])];
 const { HttpAgent } = await import(packageName);
 console.warn = () => {};
@@ -8,52 +8,52 @@ const newAgent = (name, threadId) => new HttpAgent({ url: `${urls[name]}/agui`, 
 
 const run = async (agent, parameters = {}) => {
   const kinds = [];
-  const told = { kinds };
+  const result = { kinds };
   const subscriber = {
     onEvent: ({ event }) => void kinds.push(event.type),
-    onRunFinishedEvent: ({ event }) => void (told.outcome = event.outcome),
-    onRunErrorEvent: ({ event }) => void (told.error = { message: event.message, code: event.code }),
+    onRunFinishedEvent: ({ event }) => void (result.outcome = event.outcome),
+    onRunErrorEvent: ({ event }) => void (result.error = { message: event.message, code: event.code }),
   };
   try {
-    const result = await agent.runAgent(parameters, subscriber);
-    told.newMessages = result.newMessages;
+    const { newMessages } = await agent.runAgent(parameters, subscriber);
+    result.newMessages = newMessages;
   } catch (error) {
-    told.rejected = String(error.message ?? error);
+    result.rejected = String(error.message ?? error);
   }
-  told.messages = structuredClone(agent.messages);
-  told.state = structuredClone(agent.state);
-  return told;
+  result.messages = structuredClone(agent.messages);
+  result.state = structuredClone(agent.state);
+  return result;
 };
 
-const say = (agent, id, content) => agent.addMessage({ id, role: "user", content });
+const addUserMessage = (agent, id, content) => agent.addMessage({ id, role: "user", content });
 
 const story = {};
 
 const hello = newAgent("hello", "thread-hello");
-say(hello, "u1", "hi");
+addUserMessage(hello, "u1", "hi");
 story.hello = await run(hello);
-say(hello, "u2", "again");
+addUserMessage(hello, "u2", "again");
 story.again = await run(hello);
 
 const weather = newAgent("weather", "thread-weather");
-say(weather, "u1", "weather?");
+addUserMessage(weather, "u1", "weather?");
 story.weather = await run(weather);
 
 const failing = newAgent("failing", "thread-failing");
-say(failing, "u1", "go");
+addUserMessage(failing, "u1", "go");
 story.failing = await run(failing);
 
 const tools = [
   { name: "get_location", description: "Where the user is.", parameters: { type: "object" } },
 ];
 const locating = newAgent("locating", "thread-locating");
-say(locating, "u1", "where am I?");
+addUserMessage(locating, "u1", "where am I?");
 story.locating = await run(locating, { tools });
 locating.addMessage({ id: "t1", role: "tool", toolCallId: "call_7", content: "Oakland" });
 story.located = await run(locating, { tools });
 
 const approving = newAgent("approving", "thread-approving");
-say(approving, "u1", "send 5");
+addUserMessage(approving, "u1", "send 5");
 story.approving = await run(approving, { forwardedProps: { interrupts: true } });
 const interrupts = story.approving.outcome?.interrupts ?? [];
 story.unanswered = await run(approving);
@@ -66,7 +66,7 @@ story.approved = await run(approving, {
 });
 
 const slow = newAgent("slow", "thread-slow");
-say(slow, "u1", "wait");
+addUserMessage(slow, "u1", "wait");
 const aborted = slow.runAgent({}, { onTextMessageContentEvent: () => void slow.abortRun() });
 await aborted.catch(() => undefined);
 

@@ -1,4 +1,4 @@
-"""Runs under openai 3: talks to the server, validates what the encoders made, prints both."""
+"""Runs under openai 3: calls the server, validates what the encoders made, prints both."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ async def story(url: str) -> dict[str, Any]:
     return {
         "version": openai.__version__,
         "reason": asked.choices[0].finish_reason,
-        "said": "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices),
+        "text": "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices),
         "responded": events[-1].response.output_text,
     }
 

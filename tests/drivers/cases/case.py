@@ -41,7 +41,7 @@ class Case(ABC):
 
     @abstractmethod
     def failing(self) -> Driver:
-        """Says A, B and C in three chunks, then raises an error with the secret in it."""
+        """Streams A, B and C in three chunks, then raises an error with the secret in it."""
 
     @abstractmethod
     def hanging(self, probe: Probe, *, timeout: float | None = None) -> Driver:

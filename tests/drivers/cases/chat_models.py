@@ -9,17 +9,17 @@ from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 
 Chunk = str | dict[str, Any]
-Talk = Callable[[list[BaseMessage]], AsyncIterator[Chunk]]
+Answer = Callable[[list[BaseMessage]], AsyncIterator[Chunk]]
 
 
-class Talking(BaseChatModel):
-    """Streams what `talk` yields for the messages it is given: text, or a content block."""
+class StreamingChatModel(BaseChatModel):
+    """Streams what `answer` yields for the messages it is given: text, or a content block."""
 
-    talk: Talk
+    answer: Answer
 
     @property
     def _llm_type(self) -> str:
-        return "talking"
+        return "fake"
 
     def _generate(self, *args: Any, **kwargs: Any) -> ChatResult:
         raise NotImplementedError
@@ -36,7 +36,7 @@ class Talking(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        async for chunk in self.talk(messages):
+        async for chunk in self.answer(messages):
             content: Any = chunk if isinstance(chunk, str) else [chunk]
             generation = ChatGenerationChunk(message=AIMessageChunk(content=content))
             if run_manager:
@@ -44,45 +44,45 @@ class Talking(BaseChatModel):
             yield generation
 
 
-def saying(*chunks: Chunk) -> Talking:
-    async def talk(messages: list[BaseMessage]) -> AsyncIterator[Chunk]:
+def answering(*chunks: Chunk) -> StreamingChatModel:
+    async def answer(messages: list[BaseMessage]) -> AsyncIterator[Chunk]:
         for chunk in chunks:
             yield chunk
 
-    return Talking(talk=talk)
+    return StreamingChatModel(answer=answer)
 
 
-def parrot() -> Talking:
+def echoing() -> StreamingChatModel:
     """Repeats the last message and adds an exclamation mark, in two chunks."""
 
-    async def talk(messages: list[BaseMessage]) -> AsyncIterator[Chunk]:
+    async def answer(messages: list[BaseMessage]) -> AsyncIterator[Chunk]:
         yield messages[-1].text
         yield "!"
 
-    return Talking(talk=talk)
+    return StreamingChatModel(answer=answer)
 
 
-def failing(chunks: Sequence[str], error: Exception) -> Talking:
-    async def talk(messages: list[BaseMessage]) -> AsyncIterator[Chunk]:
+def failing(chunks: Sequence[str], error: Exception) -> StreamingChatModel:
+    async def answer(messages: list[BaseMessage]) -> AsyncIterator[Chunk]:
         for chunk in chunks:
             yield chunk
         raise error
 
-    return Talking(talk=talk)
+    return StreamingChatModel(answer=answer)
 
 
-def hanging(hang: Callable[[], Awaitable[None]]) -> Talking:
-    async def talk(messages: list[BaseMessage]) -> AsyncIterator[Chunk]:
+def hanging(hang: Callable[[], Awaitable[None]]) -> StreamingChatModel:
+    async def answer(messages: list[BaseMessage]) -> AsyncIterator[Chunk]:
         await hang()
         yield ""
 
-    return Talking(talk=talk)
+    return StreamingChatModel(answer=answer)
 
 
-def counting() -> Talking:
-    """Says how many messages of the user it was given."""
+def counting() -> StreamingChatModel:
+    """Answers how many messages of the user it was given."""
 
-    async def talk(messages: list[BaseMessage]) -> AsyncIterator[Chunk]:
+    async def answer(messages: list[BaseMessage]) -> AsyncIterator[Chunk]:
         yield str(sum(message.type == "human" for message in messages))
 
-    return Talking(talk=talk)
+    return StreamingChatModel(answer=answer)

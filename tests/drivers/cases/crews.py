@@ -10,36 +10,36 @@ from crewai.llms.base_llm import BaseLLM, llm_call_context
 from aion_adk.drivers import CrewAIAgent
 from tests.drivers.cases.case import SECRET, Case, Probe
 
-Talk = Callable[[str], Iterator[str]]
+Answer = Callable[[str], Iterator[str]]
 
 
-class Talking(BaseLLM):
-    """Streams what `talk` yields for the words between << and >> of the task."""
+class StreamingLLM(BaseLLM):
+    """Streams what `answer` yields for the words between << and >> of the task."""
 
-    talk: Any = None
+    answer: Any = None
 
     def call(self, messages: Any, *args: Any, **options: Any) -> str:
         prompt = messages if isinstance(messages, str) else messages[-1]["content"]
         words = prompt.split("<<")[1].split(">>")[0]
-        said = ""
+        text = ""
         with llm_call_context():
-            for chunk in self.talk(words):
-                said += chunk
+            for chunk in self.answer(words):
+                text += chunk
                 if self.stream:
                     self._emit_stream_chunk_event(
                         chunk=chunk,
                         from_task=options.get("from_task"),
                         from_agent=options.get("from_agent"),
                     )
-        return said
+        return text
 
     def supports_function_calling(self) -> bool:
         return False
 
 
-def crew_of(talk: Talk, *descriptions: str, **options: Any) -> Crew:
-    llm = Talking(model="fake", talk=talk)
-    # CrewAI runs a task again that failed, and then it says everything again.
+def crew_of(answer: Answer, *descriptions: str, **options: Any) -> Crew:
+    llm = StreamingLLM(model="fake", answer=answer)
+    # CrewAI runs a task again that failed, and then it streams everything again.
     agent = Agent(role="r", goal="g", backstory="b", llm=llm, max_retry_limit=0)
     tasks = [
         Task(description=description, expected_output="words", agent=agent)
@@ -48,7 +48,7 @@ def crew_of(talk: Talk, *descriptions: str, **options: Any) -> Crew:
     return Crew(agents=[agent], tasks=tasks, stream=True, **options)
 
 
-def parrot(words: str) -> Iterator[str]:
+def echoing(words: str) -> Iterator[str]:
     yield "Thought: I now can give a great answer\nFinal "
     yield "Answer: "
     yield words
@@ -59,7 +59,7 @@ class CrewCase(Case):
     driver = "crewai"
 
     def echo(self, name: str = "echo") -> CrewAIAgent:
-        return CrewAIAgent(name, crew_of(parrot))
+        return CrewAIAgent(name, crew_of(echoing))
 
     def failing(self) -> CrewAIAgent:
         def fail(words: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ class LangGraphCase(Case):
     remembering = False
 
     def echo(self, name: str = "echo") -> LangGraphAgent:
-        graph = chat_graph(chat_models.parrot(), remembering=self.remembering)
+        graph = chat_graph(chat_models.echoing(), remembering=self.remembering)
         return LangGraphAgent(name, graph)
 
     def failing(self) -> LangGraphAgent:

@@ -51,7 +51,7 @@ class OpenClawCase(Case):
         return self.agent("counting", "count")
 
     async def _watch(self, probe: Probe, file: Path) -> None:
-        """Tells the probe when the processes have started and when all of them are gone."""
+        """Sets the probe's events when the processes have started and when all of them are gone."""
         async with asyncio.timeout(30):
             while not (file.exists() and file.read_text()):  # noqa: ASYNC110 # another process
                 await asyncio.sleep(0.02)

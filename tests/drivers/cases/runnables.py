@@ -14,7 +14,7 @@ class ChatModelCase(Case):
     driver = "langchain"
 
     def echo(self, name: str = "echo") -> LangChainAgent:
-        return LangChainAgent(name, chat_models.parrot())
+        return LangChainAgent(name, chat_models.echoing())
 
     def failing(self) -> LangChainAgent:
         return LangChainAgent("failing", chat_models.failing("ABC", ValueError(SECRET)))
@@ -30,7 +30,7 @@ class ChainCase(ChatModelCase):
     driver = "langchain_chain"
 
     def echo(self, name: str = "echo") -> LangChainAgent:
-        return LangChainAgent(name, PROMPT | chat_models.parrot() | StrOutputParser())
+        return LangChainAgent(name, PROMPT | chat_models.echoing() | StrOutputParser())
 
     def counting(self) -> LangChainAgent:
         return LangChainAgent("counting", PROMPT | chat_models.counting() | StrOutputParser())

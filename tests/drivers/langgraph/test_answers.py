@@ -1,4 +1,4 @@
-"""What a graph says, and what of it is the reply."""
+"""What a graph outputs, and what of it is the reply."""
 
 import asyncio
 import operator
@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 
 from aion_adk import A2AOutbox
 from aion_adk.drivers import LangGraphAgent
-from tests.drivers.cases.chat_models import Chunk, Talking, saying
+from tests.drivers.cases.chat_models import Chunk, StreamingChatModel, answering
 from tests.drivers.cases.langgraph_graphs import A2AState, ChatState, chat_graph, graph_of
 from tests.serving import deltas_of, reply_of, sections_of, send, serving, stream, text_of
 
@@ -60,7 +60,7 @@ async def test_a_model_call_after_the_answer_is_not_the_reply(streaming: bool) -
         return {"messages": [AIMessage(content="42")]}
 
     async def summarise(state: ChatState) -> dict[str, Any]:
-        await saying("a summary").ainvoke("sum it up")
+        await answering("a summary").ainvoke("sum it up")
         return {}
 
     async with serving(LangGraphAgent("tail", graph_of(answer, summarise))) as url:
@@ -76,7 +76,7 @@ async def test_a_state_without_messages_is_answered_with_what_the_model_streamed
         input: str
 
     async def think(state: Question) -> Question:
-        message = await saying("it is ", state["input"]).ainvoke("?")
+        message = await answering("it is ", state["input"]).ainvoke("?")
         return {"input": message.text}
 
     async with serving(LangGraphAgent("free", graph_of(think, state=Question))) as url:
@@ -85,23 +85,23 @@ async def test_a_state_without_messages_is_answered_with_what_the_model_streamed
     assert deltas_of(frames) == ["it is ", "late"]
 
 
-async def test_nodes_that_speak_at_the_same_time_do_not_mix() -> None:
+async def test_nodes_that_stream_at_the_same_time_do_not_mix() -> None:
     """E2"""
     both = asyncio.Barrier(2)
 
-    def speaker(word: str) -> Talking:
-        async def talk(messages: list[BaseMessage]) -> AsyncIterator[Chunk]:
+    def spelling(word: str) -> StreamingChatModel:
+        async def answer(messages: list[BaseMessage]) -> AsyncIterator[Chunk]:
             for letter in word:
                 await asyncio.wait_for(both.wait(), 10)
                 yield letter
 
-        return Talking(talk=talk)
+        return StreamingChatModel(answer=answer)
 
     async def left(state: ChatState) -> ChatState:
-        return {"messages": [await speaker("abc").ainvoke("")]}
+        return {"messages": [await spelling("abc").ainvoke("")]}
 
     async def right(state: ChatState) -> ChatState:
-        return {"messages": [await speaker("xyz").ainvoke("")]}
+        return {"messages": [await spelling("xyz").ainvoke("")]}
 
     builder: Any = StateGraph(ChatState)
     builder.add_node("left", left).add_node("right", right)
@@ -111,7 +111,7 @@ async def test_nodes_that_speak_at_the_same_time_do_not_mix() -> None:
     assert sorted(sections_of(frames)) == ["abc", "xyz"]
 
 
-async def test_content_blocks_are_kept_and_reasoning_is_not_told() -> None:
+async def test_content_blocks_are_kept_and_reasoning_is_left_out() -> None:
     blocks: Any = [
         {"type": "reasoning", "reasoning": "hm"},
         {"type": "text", "text": "see"},
@@ -141,7 +141,7 @@ async def test_the_message_of_the_state_gives_the_reply_its_id() -> None:
 
 
 async def test_subgraphs_stream_too() -> None:
-    inner = chat_graph(saying("from ", "inside"))
+    inner = chat_graph(answering("from ", "inside"))
     builder: Any = StateGraph(ChatState)
     builder.add_node("inner", inner).add_edge(START, "inner")
     async with serving(LangGraphAgent("outer", builder.compile())) as url:
@@ -172,9 +172,9 @@ async def test_tool_calls_and_results_are_function_calls_and_responses() -> None
     async with serving(LangGraphAgent("math", builder.compile()), tool_activity=True) as url:
         task = await send(url, "1 + 2")
     assert reply_of(task) == "it is 3"
-    told = str(task.history)
-    assert "call-1" in told
-    assert '"add"' in told
+    history = str(task.history)
+    assert "call-1" in history
+    assert '"add"' in history
 
 
 async def test_an_outbox_message_is_the_reply() -> None:
@@ -238,7 +238,7 @@ async def test_output_key_names_the_answer_in_the_state() -> None:
 async def test_a_graph_of_the_functional_api_answers_too() -> None:
     @entrypoint()
     async def greet(given: dict[str, str]) -> dict[str, str]:
-        message = await saying("hello ", given["input"]).ainvoke("")
+        message = await answering("hello ", given["input"]).ainvoke("")
         return {"answer": message.text}
 
     graph: Any = cast(Any, greet)

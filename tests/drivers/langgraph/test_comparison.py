@@ -15,7 +15,7 @@ from aion_adk.drivers import LangGraphAgent
 from aion_adk.drivers.langgraph import emit_file
 from aion_adk.drivers.langgraph.agent import Graph
 from aion_adk.protocol.from_genai import text_message
-from tests.drivers.cases.chat_models import counting, saying
+from tests.drivers.cases.chat_models import answering, counting
 from tests.drivers.cases.langgraph_graphs import A2AState, ChatState, chat_graph, graph_of
 from tests.paths import ROOT
 from tests.serving import deltas_of, listening, send, stream, text_of
@@ -66,7 +66,7 @@ def streamed_texts(frames: list[StreamResponse]) -> list[str]:
 
 
 async def streamed_tokens(serve: Serve) -> str:
-    async with listening(lambda url: serve(chat_graph(saying("to", "ken", "s")), url)) as url:
+    async with listening(lambda url: serve(chat_graph(answering("to", "ken", "s")), url)) as url:
         return " · ".join(streamed_texts(await stream(url, "hi"))) or "nothing"
 
 
@@ -139,8 +139,8 @@ async def error_shown(serve: Serve) -> str:
 
 async def json_text(serve: Serve) -> str:
     def recite(state: ChatState) -> ChatState:
-        said = state["messages"][-1].text if state["messages"] else "nothing"
-        return {"messages": [AIMessage(content=f"got {said}")]}
+        last = state["messages"][-1].text if state["messages"] else "nothing"
+        return {"messages": [AIMessage(content=f"got {last}")]}
 
     async with listening(lambda url: serve(graph_of(recite), url)) as url:
         return answer_of(await send(url, '{"n": 1}'))

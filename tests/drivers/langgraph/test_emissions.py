@@ -10,7 +10,7 @@ from langgraph.types import StreamWriter
 
 from aion_adk.drivers import LangGraphAgent
 from aion_adk.drivers.langgraph import emit_data, emit_file, emit_message, emit_task_metadata
-from tests.drivers.cases.chat_models import saying
+from tests.drivers.cases.chat_models import answering
 from tests.drivers.cases.langgraph_graphs import ChatState, graph_of
 from tests.serving import deltas_of, reply_of, send, serving, stream, text_of
 
@@ -47,7 +47,7 @@ async def test_a_message_is_kept_in_the_history_and_a_chunk_is_only_streamed() -
     assert task.history[1].message_id == "ai-1"
 
 
-async def test_the_last_emitted_message_is_the_reply_of_a_graph_that_says_nothing_else() -> None:
+async def test_the_last_emitted_message_is_the_reply_of_a_graph_without_another_answer() -> None:
     """C3"""
 
     def work(state: ChatState, writer: StreamWriter) -> dict[str, Any]:
@@ -74,7 +74,7 @@ async def test_task_metadata_is_merged_without_protected_keys() -> None:
 
 async def test_emissions_keep_their_place_between_the_chunks_of_a_model() -> None:
     async def work(state: ChatState, writer: StreamWriter) -> ChatState:
-        model = saying("one", "two")
+        model = answering("one", "two")
         chunks: list[str] = []
         async for chunk in model.astream(""):
             chunks.append(chunk.text)

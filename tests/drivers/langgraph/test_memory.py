@@ -25,7 +25,7 @@ async def only_state(graph: Any) -> StateSnapshot:
     return await graph.aget_state({"configurable": {"thread_id": thread_id}})
 
 
-def tell(state: ChatState) -> ChatState:
+def count(state: ChatState) -> ChatState:
     return {"messages": [AIMessage(content=f"{len(state['messages'])} messages")]}
 
 
@@ -34,7 +34,7 @@ def recite(state: ChatState) -> ChatState:
 
 
 async def test_with_a_checkpointer_the_graph_remembers() -> None:
-    async with serving(LangGraphAgent("memory", graph_of(tell, remembering=True))) as url:
+    async with serving(LangGraphAgent("memory", graph_of(count, remembering=True))) as url:
         first = await send(url, "one", context_id="c")
         second = await send(url, "two", context_id="c")
         other = await send(url, "one", context_id="d")
@@ -46,11 +46,11 @@ async def test_with_a_checkpointer_the_graph_remembers() -> None:
 
 
 async def test_without_a_checkpointer_the_session_remembers() -> None:
-    async with serving(LangGraphAgent("memory", graph_of(tell, recite))) as url:
+    async with serving(LangGraphAgent("memory", graph_of(count, recite))) as url:
         await send(url, "one", context_id="c")
         task = await send(url, "two", context_id="c")
-    said = "human: one | ai: 1 messages"
-    assert reply_of(task) == f"human: one | ai: {said} | human: two | ai: 3 messages"
+    earlier = "human: one | ai: 1 messages"
+    assert reply_of(task) == f"human: one | ai: {earlier} | human: two | ai: 3 messages"
 
 
 async def test_the_text_parts_are_one_message_with_the_callers_id() -> None:
@@ -64,8 +64,8 @@ async def test_the_text_parts_are_one_message_with_the_callers_id() -> None:
 
 
 async def test_a_message_id_is_appended_once() -> None:
-    """A7: also where the ledger has forgotten it, as after a restart."""
-    graph = graph_of(tell, remembering=True)
+    """A7: also where the seen messages do not hold it, as after a restart."""
+    graph = graph_of(count, remembering=True)
     for _ in range(2):
         async with serving(LangGraphAgent("once", graph)) as url:
             await send(url, "hi", context_id="c", message_id="m-1")
@@ -78,8 +78,8 @@ async def test_the_inbox_is_in_the_state_and_survives_a_checkpoint() -> None:
         inbox = state["a2a_inbox"]
         assert inbox is not None
         kinds = [part.WhichOneof("content") for part in inbox.message.parts]
-        said = f"{inbox.task.context_id} {kinds} {inbox.metadata}"
-        return {"messages": [AIMessage(content=said)]}
+        seen = f"{inbox.task.context_id} {kinds} {inbox.metadata}"
+        return {"messages": [AIMessage(content=seen)]}
 
     async with serving(LangGraphAgent("look", graph_of(look, remembering=True))) as url:
         parts = [Part(text="a"), Part(url="https://e.test/x")]
@@ -89,19 +89,19 @@ async def test_the_inbox_is_in_the_state_and_survives_a_checkpoint() -> None:
     assert [reply_of(task) for task in tasks] == [expected, expected]
 
 
-async def test_the_runtime_context_says_who_asks_what() -> None:
+async def test_the_runtime_context_holds_message_thread_event_inbox_and_agent() -> None:
     def look(state: ChatState, runtime: Runtime[AionContext]) -> ChatState:
         context = runtime.context
         assert context.message is not None
         assert context.inbox is not None
-        said = [
+        seen = [
             context.message.text,
             context.thread.id,
             context.event.kind,
             context.inbox.message.message_id,
             context.self.name,
         ]
-        return {"messages": [AIMessage(content=" ".join(said))]}
+        return {"messages": [AIMessage(content=" ".join(seen))]}
 
     async with serving(LangGraphAgent("look", graph_of(look))) as url:
         fields = {"context_id": "c", "message_id": "m"}
@@ -162,11 +162,11 @@ async def test_the_input_pipeline_takes_mapper_then_json_then_key() -> None:
         assert reply_of(await send(url, "cows")) == "cows None"
 
 
-async def test_a_mapper_that_fails_fails_the_task_without_telling_why() -> None:
+async def test_a_mapper_that_fails_fails_the_task_without_showing_why() -> None:
     def broken(text: str, context_id: str) -> Any:
         raise KeyError("secret")
 
-    agent = LangGraphAgent("broken", graph_of(tell), input_mapper=broken)
+    agent = LangGraphAgent("broken", graph_of(count), input_mapper=broken)
     async with serving(agent) as url:
         task = await send(url, "hi")
     assert reply_of(task).startswith("The request could not be completed.")

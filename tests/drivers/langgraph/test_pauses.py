@@ -107,8 +107,8 @@ def two_questions() -> Any:
         return {"messages": [AIMessage(content=f"right {interrupt('right?')}")]}
 
     def join(state: ChatState) -> ChatState:
-        said = sorted(m.text for m in state["messages"] if m.type == "ai")
-        return {"messages": [AIMessage(content=", ".join(said))]}
+        texts = sorted(m.text for m in state["messages"] if m.type == "ai")
+        return {"messages": [AIMessage(content=", ".join(texts))]}
 
     builder: Any = StateGraph(ChatState)
     builder.add_node("left", left).add_node("right", right).add_node("join", join)
@@ -129,7 +129,7 @@ async def test_several_interrupts_are_answered_by_id() -> None:
     assert reply_of(done) == "left 1, right 2"
 
 
-async def test_a_graph_compiled_to_stop_before_a_node_goes_on_when_told() -> None:
+async def test_a_graph_compiled_to_stop_before_a_node_goes_on_after_an_answer() -> None:
     def plan(state: ChatState) -> ChatState:
         return {"messages": [AIMessage(content="the plan")]}
 

@@ -39,13 +39,13 @@ def answering(expression: str) -> dict[str, Any]:
     return node("set", 3.4, mode="raw", jsonOutput=f"={{{{ JSON.stringify({expression}) }}}}")
 
 
-SAID = '={{ $("webhook").first().json.body.message + "!" }}'
+ECHO = '={{ $("webhook").first().json.body.message + "!" }}'
 
 WORKFLOWS: dict[str, tuple[str, dict[str, Any]]] = {
     "last": ("lastNode", answering('{output: $json.body.message + "!"}')),
     "early": ("onReceived", answering('{output: "too late"}')),
-    "node": ("responseNode", node("respondToWebhook", 1.5, respondWith="text", responseBody=SAID)),
-    "stream": ("streaming", node("respondToWebhook", 1.5, respondWith="text", responseBody=SAID)),
+    "node": ("responseNode", node("respondToWebhook", 1.5, respondWith="text", responseBody=ECHO)),
+    "stream": ("streaming", node("respondToWebhook", 1.5, respondWith="text", responseBody=ECHO)),
     "session": ("lastNode", answering("{output: $json.body.sessionId}")),
     "file": ("lastNode", answering('{output: $binary.file0.fileName + " " + $json.body.message}')),
     "fails": ("lastNode", node("stopAndError", 1, errorMessage="a secret of the workflow")),

@@ -48,7 +48,7 @@ def use_model_at(url: str, folder: Path) -> None:
 
 
 async def names_fruits(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-    """A model, as OpenClaw sees it: says which fruits the conversation has named."""
+    """A model, as OpenClaw sees it: answers which fruits the conversation has named."""
     conversation = [event.content for event in ctx.session.events if event.author == "user"]
     texts = [
         part.text or ""
@@ -71,7 +71,7 @@ async def test_openclaw_without_credentials_answers_with_an_error_that_is_only_l
 
 
 @pytest.mark.parametrize(("remembers", "second"), [(True, "apple and pear"), (False, "pear")])
-async def test_openclaw_answers_with_what_its_model_says(
+async def test_openclaw_answers_with_the_text_of_its_model(
     remembers: bool, second: str, tmp_path: Path
 ) -> None:
     """Its model is an agent served here: OpenClaw is a client of one server, behind another."""

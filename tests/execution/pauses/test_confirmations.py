@@ -9,7 +9,7 @@ from google.genai import types
 
 from aion_adk.protocol.from_genai import data_part
 from tests.models import call, text
-from tests.pausing import COMPLETED, INPUT_REQUIRED, agent_of, follow_up, pending, response
+from tests.pausing import COMPLETED, INPUT_REQUIRED, asker_of, follow_up, pending, response
 from tests.serving import client_of, reply_of, send, serving
 
 
@@ -38,7 +38,7 @@ def confirmation(task: Task, value: Any) -> Part:
 
 async def test_a_confirmation_asks_in_words_a_person_reads() -> None:
     """F1"""
-    async with serving(agent_of(paying(5), tools=[_pay([])])) as url:
+    async with serving(asker_of(paying(5), tools=[_pay([])])) as url:
         task = await send(url, "pay")
     assert task.status.state == INPUT_REQUIRED
     assert reply_of(task) == "Approve pay(amount=5)?\nAnswer yes or no."
@@ -47,7 +47,7 @@ async def test_a_confirmation_asks_in_words_a_person_reads() -> None:
 
 async def test_the_hint_of_a_tool_is_part_of_the_question() -> None:
     """F1"""
-    agent = agent_of(paying(5), tools=[_pay([], hint="This cannot be undone.")])
+    agent = asker_of(paying(5), tools=[_pay([], hint="This cannot be undone.")])
     async with serving(agent) as url:
         task = await send(url, "pay")
     assert reply_of(task) == ("This cannot be undone.\nApprove pay(amount=5)?\nAnswer yes or no.")
@@ -65,7 +65,7 @@ async def test_the_hint_of_a_tool_is_part_of_the_question() -> None:
 async def test_a_plain_yes_or_no_decides_a_confirmation(answer: Any, paid: list[int]) -> None:
     """F2"""
     done: list[int] = []
-    agent = agent_of(paying(5), [text("Done.")], tools=[_pay(done)])
+    agent = asker_of(paying(5), [text("Done.")], tools=[_pay(done)])
     async with serving(agent) as url:
         task = await send(url, "pay")
         after = await follow_up(url, task, answer)
@@ -88,7 +88,7 @@ MALFORMED_CONFIRMATIONS: list[Any] = [
 async def test_a_malformed_confirmation_is_neither_a_yes_nor_a_no() -> None:
     """F2"""
     done: list[int] = []
-    agent = agent_of(paying(5), [text("Done.")], tools=[_pay(done)])
+    agent = asker_of(paying(5), [text("Done.")], tools=[_pay(done)])
     async with serving(agent) as url:
         task = await send(url, "pay")
         for value in MALFORMED_CONFIRMATIONS:
@@ -105,7 +105,7 @@ async def test_a_malformed_confirmation_is_neither_a_yes_nor_a_no() -> None:
 async def test_confirmations_are_decided_one_by_one_and_run_together() -> None:
     """F2"""
     done: list[int] = []
-    agent = agent_of(paying(5, 7), [text("Done.")], tools=[_pay(done)])
+    agent = asker_of(paying(5, 7), [text("Done.")], tools=[_pay(done)])
     async with serving(agent) as url:
         task = await send(url, "pay")
         partial = await follow_up(url, task, [confirmation(task, {"confirmed": False})])
@@ -118,7 +118,7 @@ async def test_confirmations_are_decided_one_by_one_and_run_together() -> None:
 async def test_a_canceled_confirmation_never_runs_the_tool() -> None:
     """F3"""
     done: list[int] = []
-    agent = agent_of(paying(5), [text("Something else.")], tools=[_pay(done)])
+    agent = asker_of(paying(5), [text("Something else.")], tools=[_pay(done)])
     async with serving(agent) as url:
         task = await send(url, "pay")
         async with client_of(url) as client:
@@ -132,7 +132,7 @@ async def test_a_canceled_confirmation_never_runs_the_tool() -> None:
 async def test_another_task_of_the_context_leaves_the_waiting_one_alone() -> None:
     """F2"""
     done: list[int] = []
-    agent = agent_of(paying(5), [text("It is noon.")], [text("Paid.")], tools=[_pay(done)])
+    agent = asker_of(paying(5), [text("It is noon.")], [text("Paid.")], tools=[_pay(done)])
     async with serving(agent) as url:
         task = await send(url, "pay")
         other = await send(url, "what time is it?", context_id=task.context_id)

@@ -19,8 +19,8 @@ from tests.models import call, text
 from tests.pausing import (
     COMPLETED,
     INPUT_REQUIRED,
-    agent_of,
-    asking,
+    asker_of,
+    calls_to_boss,
     follow_up,
     last_responses,
     model_of,
@@ -32,7 +32,7 @@ from tests.serving import client_of, deltas_of, history_of, reply_of, send, serv
 
 async def test_a_pending_call_is_a_question_in_text_and_a_call_in_data() -> None:
     """F1"""
-    agent = agent_of([text("Let me ask."), *asking("budget")])
+    agent = asker_of([text("Let me ask."), *calls_to_boss("budget")])
     async with serving(agent) as url:
         task = await send(url, "may I?")
     assert task.status.state == INPUT_REQUIRED
@@ -42,7 +42,7 @@ async def test_a_pending_call_is_a_question_in_text_and_a_call_in_data() -> None
 
 async def test_a_call_without_words_of_the_agent_is_described() -> None:
     """F1"""
-    async with serving(agent_of(asking("budget"))) as url:
+    async with serving(asker_of(calls_to_boss("budget"))) as url:
         task = await send(url, "may I?")
     assert reply_of(task) == (
         'ask_boss(topic="budget") is waiting for its result.\nAnswer with text or JSON.'
@@ -62,7 +62,7 @@ async def test_the_follow_up_answers_the_call_and_the_task_goes_on(
     answer: Any, expected: dict[str, Any]
 ) -> None:
     """F2"""
-    agent = agent_of(asking("budget"), [text("Thank you.")])
+    agent = asker_of(calls_to_boss("budget"), [text("Thank you.")])
     async with serving(agent) as url:
         task = await send(url, "may I?")
         done = await follow_up(url, task, answer)
@@ -72,7 +72,7 @@ async def test_the_follow_up_answers_the_call_and_the_task_goes_on(
 
 async def test_a_streamed_pause_and_resume() -> None:
     """F1, F2, E1"""
-    agent = agent_of([text("Let me ask."), *asking("budget")], [text("Thank you.")])
+    agent = asker_of([text("Let me ask."), *calls_to_boss("budget")], [text("Thank you.")])
     async with serving(agent) as url:
         first = await stream(url, "may I?")
         task_id = first[0].task.id
@@ -87,7 +87,7 @@ async def test_a_streamed_pause_and_resume() -> None:
 async def test_the_same_invocation_goes_on() -> None:
     """F2"""
     sessions = InMemorySessionService()
-    agent = agent_of(asking("budget"), [text("Thank you.")])
+    agent = asker_of(calls_to_boss("budget"), [text("Thank you.")])
     async with serving(agent, session_service=sessions) as url:
         task = await send(url, "may I?")
         await follow_up(url, task, "yes")
@@ -104,7 +104,7 @@ async def test_an_intermediate_result_leaves_the_call_pending() -> None:
     def order(item: str) -> dict[str, str]:
         return {"status": "ordered"}
 
-    agent = agent_of(
+    agent = asker_of(
         [call("order", call_id="order-1", item="pen")],
         [text("It is on its way.")],
         [text("It is here.")],
@@ -121,7 +121,7 @@ async def test_an_intermediate_result_leaves_the_call_pending() -> None:
 
 async def test_a_second_pause_after_the_first() -> None:
     """F2"""
-    agent = agent_of(asking("budget"), asking("date"), [text("All set.")])
+    agent = asker_of(calls_to_boss("budget"), calls_to_boss("date"), [text("All set.")])
     async with serving(agent) as url:
         first = await send(url, "plan it")
         second = await follow_up(url, first, "5000")
@@ -133,7 +133,7 @@ async def test_a_second_pause_after_the_first() -> None:
 
 async def test_several_calls_are_answered_by_id_in_one_message() -> None:
     """F2"""
-    agent = agent_of(asking("budget", "date"), [text("All set.")])
+    agent = asker_of(calls_to_boss("budget", "date"), [text("All set.")])
     async with serving(agent) as url:
         task = await send(url, "plan it")
         done = await follow_up(url, task, json.dumps({"ask-date": "May", "ask-budget": {"n": 5}}))
@@ -145,7 +145,7 @@ async def test_several_calls_are_answered_by_id_in_one_message() -> None:
 
 async def test_a_partial_answer_is_held_until_the_rest_has_come() -> None:
     """F2"""
-    agent = agent_of(asking("budget", "date"), [text("All set.")])
+    agent = asker_of(calls_to_boss("budget", "date"), [text("All set.")])
     async with serving(agent) as url:
         task = await send(url, "plan it")
         partial = await follow_up(url, task, [response("ask-date", {"month": "May"})])
@@ -171,7 +171,7 @@ async def test_an_answer_that_fits_no_call_leaves_the_task_waiting(
     answer: Any, remark: str
 ) -> None:
     """F2"""
-    agent = agent_of(asking("budget", "date"), [text("All set.")])
+    agent = asker_of(calls_to_boss("budget", "date"), [text("All set.")])
     async with serving(agent) as url:
         task = await send(url, "plan it")
         refused = await follow_up(url, task, answer)
@@ -186,7 +186,7 @@ async def test_an_answer_that_fits_no_call_leaves_the_task_waiting(
 
 async def test_a_function_response_nobody_waits_for_is_refused() -> None:
     """F2"""
-    agent = agent_of([text("Hello.")])
+    agent = asker_of([text("Hello.")])
     async with serving(agent) as url:
         with pytest.raises(Exception, match="No call of this task waits"):
             await send(url, [response("ask-budget", {})])
@@ -195,7 +195,7 @@ async def test_a_function_response_nobody_waits_for_is_refused() -> None:
 
 async def test_a_canceled_question_does_not_stay_in_the_conversation() -> None:
     """F2, F3"""
-    agent = agent_of(asking("budget"), [text("Something else.")])
+    agent = asker_of(calls_to_boss("budget"), [text("Something else.")])
     async with serving(agent) as url:
         task = await send(url, "may I?")
         async with client_of(url) as client:
@@ -207,13 +207,13 @@ async def test_a_canceled_question_does_not_stay_in_the_conversation() -> None:
 
 
 def note(tool_context: ToolContext) -> None:
-    """Says something and waits."""
+    """Sends a reply and waits."""
     reply(tool_context, "Noted.")
 
 
 async def test_a_reply_beside_a_question_comes_before_it() -> None:
     """F1, C1, C5"""
-    agent = agent_of(
+    agent = asker_of(
         [call("note", call_id="n1")], [text("Done.")], tools=[LongRunningFunctionTool(note)]
     )
     async with serving(agent, reply_as="artifact") as url:
@@ -232,7 +232,7 @@ class GivesUp(BaseAgent):
         yield Event(
             author=self.name,
             invocation_id=ctx.invocation_id,
-            content=types.Content(role="model", parts=asking("budget")),
+            content=types.Content(role="model", parts=calls_to_boss("budget")),
             long_running_tool_ids={"ask-budget"},
             actions=EventActions(
                 state_delta={"a2a_outbox": {"status": {"state": "TASK_STATE_REJECTED"}}}

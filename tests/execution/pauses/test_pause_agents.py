@@ -25,7 +25,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from aion_adk import ask_caller
 from aion_adk.protocol.from_genai import data_part
 from tests.models import ScriptedModel, call, text
-from tests.pausing import ask_boss, asking, follow_up, last_responses, model_of, pending
+from tests.pausing import ask_boss, calls_to_boss, follow_up, last_responses, model_of, pending
 from tests.serving import reply_of, send, serving
 
 INPUT_REQUIRED = TaskState.TASK_STATE_INPUT_REQUIRED
@@ -52,7 +52,7 @@ def ids(task: Task) -> set[str]:
 async def test_later_siblings_of_a_sequence_run_once_after_the_answer() -> None:
     """F2"""
     one, three = llm("one", [text("one")]), llm("three", [text("three")])
-    two = llm("two", asking("budget"), [text("two")])
+    two = llm("two", calls_to_boss("budget"), [text("two")])
     sequence = SequentialAgent(name="sequence", sub_agents=[one, two, three])
     async with serving(sequence) as url:
         task = await send(url, "go")
@@ -87,7 +87,7 @@ async def test_a_partly_answered_confirmation_does_not_let_the_sequence_go_on() 
 
 async def test_a_loop_goes_on_in_the_iteration_that_asked() -> None:
     """F2"""
-    asker = llm("asker", asking("budget"), [text("first")], [text("second")])
+    asker = llm("asker", calls_to_boss("budget"), [text("first")], [text("second")])
     closer = llm("closer", [text("closed")])
     loop = LoopAgent(name="loop", max_iterations=2, sub_agents=[asker, closer])
     async with serving(loop) as url:
@@ -99,8 +99,8 @@ async def test_a_loop_goes_on_in_the_iteration_that_asked() -> None:
 
 async def test_parallel_branches_each_get_their_answer() -> None:
     """F2"""
-    left = llm("left", asking("left"), [text("left done")])
-    right = llm("right", asking("right"), [text("right done")])
+    left = llm("left", calls_to_boss("left"), [text("left done")])
+    right = llm("right", calls_to_boss("right"), [text("right done")])
     free = llm("free", [text("free done")])
     async with serving(ParallelAgent(name="both", sub_agents=[left, right, free])) as url:
         task = await send(url, "go")
@@ -113,8 +113,8 @@ async def test_parallel_branches_each_get_their_answer() -> None:
 
 async def test_a_branch_that_asks_again_pauses_the_task_again() -> None:
     """F2"""
-    left = llm("left", asking("left"), asking("more"), [text("left done")])
-    right = llm("right", asking("right"), [text("right done")])
+    left = llm("left", calls_to_boss("left"), calls_to_boss("more"), [text("left done")])
+    right = llm("right", calls_to_boss("right"), [text("right done")])
     async with serving(ParallelAgent(name="both", sub_agents=[left, right])) as url:
         task = await send(url, "go")
         again = await follow_up(url, task, [data_part({"ask-left": "L", "ask-right": "R"})])
@@ -126,7 +126,7 @@ async def test_a_branch_that_asks_again_pauses_the_task_again() -> None:
 
 async def test_a_sub_agent_that_took_over_goes_on() -> None:
     """F2"""
-    sub = llm("sub", asking("budget"), [text("sub is done")], description="asks")
+    sub = llm("sub", calls_to_boss("budget"), [text("sub is done")], description="asks")
     transfer = call("transfer_to_agent", call_id="transfer", agent_name="sub")
     root = llm("root", [transfer], sub_agents=[sub], tools=[])
     async with serving(root) as url:
@@ -138,7 +138,9 @@ async def test_a_sub_agent_that_took_over_goes_on() -> None:
 
 async def test_a_sub_agent_called_as_a_tool_answers_its_caller_after_the_pause() -> None:
     """F2"""
-    sub = llm("sub", asking("budget"), [text("5000")], description="asks", mode="single_turn")
+    sub = llm(
+        "sub", calls_to_boss("budget"), [text("5000")], description="asks", mode="single_turn"
+    )
     root = llm(
         "root", [call("sub", call_id="s1", request="ask")], [text("root is done")], sub_agents=[sub]
     )
@@ -150,9 +152,9 @@ async def test_a_sub_agent_called_as_a_tool_answers_its_caller_after_the_pause()
     assert runs(root, sub) == [2, 2]
 
 
-async def test_an_agent_tool_cannot_pause_and_its_caller_hears_so() -> None:
+async def test_an_agent_tool_cannot_pause_and_its_caller_gets_the_reason() -> None:
     """F1"""
-    sub = llm("sub", asking("budget"), description="asks")
+    sub = llm("sub", calls_to_boss("budget"), description="asks")
     root = llm(
         "root", [call("sub", call_id="s1", request="x")], [text("no")], tools=[AgentTool(sub)]
     )
@@ -194,8 +196,8 @@ async def test_a_workflow_asks_and_goes_on_with_the_answer() -> None:
 
 async def test_nodes_of_a_workflow_that_wait_side_by_side() -> None:
     """F2"""
-    left = llm("left", asking("left"), [text("L")], mode="single_turn")
-    right = llm("right", asking("right"), [text("R")], mode="single_turn")
+    left = llm("left", calls_to_boss("left"), [text("L")], mode="single_turn")
+    right = llm("right", calls_to_boss("right"), [text("R")], mode="single_turn")
     join = JoinNode(name="join")
     workflow = Workflow(name="workflow", edges=[("START", left, join), ("START", right, join)])
     async with serving(workflow) as url:
@@ -267,7 +269,7 @@ async def test_a_credential_request_is_answered_with_the_key_as_text() -> None:
     assert (done.status.state, reply_of(done), used) == (COMPLETED, "Read.", ["k-123"])
 
 
-async def test_a_credential_request_tells_where_to_sign_in_and_no_secret() -> None:
+async def test_a_credential_request_shows_where_to_sign_in_and_no_secret() -> None:
     """F1"""
     tools = [_report_tool(_oauth(), [])]
     async with serving(llm("reader", [call("report", call_id="r1")], tools=tools)) as url:
@@ -290,7 +292,7 @@ async def test_a_paused_task_outlives_the_server(tmp_path: Path) -> None:
         sessions = DatabaseSessionService(db_url=database)
         return {"task_store": DatabaseTaskStore(engine), "session_service": sessions}
 
-    before = llm("asker", asking("budget", "date"))
+    before = llm("asker", calls_to_boss("budget", "date"))
     async with serving(before, **stores()) as url:
         task = await send(url, "plan it")
         await follow_up(url, task, [data_part({"ask-date": "May"})])
@@ -304,7 +306,7 @@ async def test_a_paused_task_outlives_the_server(tmp_path: Path) -> None:
 async def test_a_lost_session_ends_the_task_with_the_reason(tmp_path: Path) -> None:
     """F2, F4"""
     store = InMemoryTaskStore()
-    async with serving(llm("asker", asking("budget")), task_store=store) as url:
+    async with serving(llm("asker", calls_to_boss("budget")), task_store=store) as url:
         task = await send(url, "plan it")
     async with serving(llm("asker", [text("never")]), task_store=store) as url:
         done = await follow_up(url, task, "5000")
@@ -315,7 +317,7 @@ async def test_a_lost_session_ends_the_task_with_the_reason(tmp_path: Path) -> N
 async def test_a_given_runner_can_be_resumed_too() -> None:
     """F2"""
     three = llm("three", [text("three")])
-    two = llm("two", asking("budget"), [text("two")])
+    two = llm("two", calls_to_boss("budget"), [text("two")])
     sequence = SequentialAgent(name="sequence", sub_agents=[two, three])
     runner = Runner(app_name="app", agent=sequence, session_service=InMemorySessionService())
     async with serving(runner) as url:

@@ -40,7 +40,7 @@ def get_location(precise: bool = False) -> None:
     """Where the user is."""
 
 
-def asking(text: str) -> list[ChatCompletionMessageParam]:
+def user_messages(text: str) -> list[ChatCompletionMessageParam]:
     return [{"role": "user", "content": text}]
 
 
@@ -50,14 +50,14 @@ async def test_the_agent_is_the_only_model() -> None:
         assert [model.id for model in models] == ["hello"]
         assert (await client.models.retrieve("hello")).owned_by == "aion-adk"
         with pytest.raises(NotFoundError) as error:
-            await client.chat.completions.create(model="gpt-4", messages=asking("hi"))
+            await client.chat.completions.create(model="gpt-4", messages=user_messages("hi"))
     assert error.value.code == "model_not_found"
 
 
 async def test_a_whole_completion_is_a_task_that_an_a2a_client_can_get() -> None:
     async with serving(weather_agent(), openai=True) as url, openai_client(url) as client:
         raw = await client.chat.completions.with_raw_response.create(
-            model="weather", messages=asking("weather?")
+            model="weather", messages=user_messages("weather?")
         )
         completion = raw.parse()
         async with client_of(url) as a2a:
@@ -75,7 +75,7 @@ async def test_a_streamed_completion_has_the_same_text_and_usage_if_requested() 
     async with serving(weather_agent(), openai=True) as url, openai_client(url) as client:
         stream = await client.chat.completions.create(
             model="weather",
-            messages=asking("weather?"),
+            messages=user_messages("weather?"),
             stream=True,
             stream_options={"include_usage": True},
         )
@@ -92,7 +92,9 @@ async def test_an_answer_that_the_model_could_not_finish_is_sent_as_cut() -> Non
     model = ScriptedModel(steps=[[text("Once upon")]], finish_reason=types.FinishReason.MAX_TOKENS)
     agent = LlmAgent(name="teller", model=model)
     async with serving(agent, openai=True) as url, openai_client(url) as client:
-        completion = await client.chat.completions.create(model="teller", messages=asking("go"))
+        completion = await client.chat.completions.create(
+            model="teller", messages=user_messages("go")
+        )
         response = await client.responses.create(model="teller", input="go")
         events = await client.responses.create(model="teller", input="go", stream=True)
         kinds = [event.type async for event in events]
@@ -109,7 +111,7 @@ async def test_a_clients_tool_is_called_by_the_client_and_the_same_task_goes_on(
     stream: bool,
 ) -> None:
     agent = locating_agent()
-    messages = asking("where am I?")
+    messages = user_messages("where am I?")
     async with serving(agent, openai=True) as url, openai_client(url) as client:
         if stream:
             async with client.chat.completions.stream(
@@ -144,14 +146,14 @@ async def test_a_clients_tool_is_called_by_the_client_and_the_same_task_goes_on(
 async def test_a_person_approves_in_words_in_a_conversation_that_the_header_names() -> None:
     async with serving(approving_agent(), openai=True) as url, openai_client(url) as client:
         raw = await client.chat.completions.with_raw_response.create(
-            model="approving", messages=asking("send 5")
+            model="approving", messages=user_messages("send 5")
         )
         paused = raw.parse().choices[0]
         assert paused.finish_reason == "tool_calls"
         assert "Approve wire_money(amount=5)?" in (paused.message.content or "")
         done = await client.chat.completions.create(
             model="approving",
-            messages=asking("yes"),
+            messages=user_messages("yes"),
             extra_headers={"X-A2A-Context-Id": raw.headers["x-a2a-context-id"]},
         )
     assert done.choices[0].message.content == "Done."
@@ -193,15 +195,15 @@ async def test_files_go_both_ways() -> None:
 async def test_a_failed_turn_is_an_error_and_nothing_leaks() -> None:
     async with serving(Failing(name="failing"), openai=True) as url, openai_client(url) as client:
         with pytest.raises(InternalServerError, match="The oven is cold"):
-            await client.chat.completions.create(model="failing", messages=asking("go"))
+            await client.chat.completions.create(model="failing", messages=user_messages("go"))
         stream = await client.chat.completions.create(
-            model="failing", messages=asking("go"), stream=True
+            model="failing", messages=user_messages("go"), stream=True
         )
         with pytest.raises(APIError, match="The oven is cold"):
             _ = [chunk async for chunk in stream]
     async with serving(Breaking(name="breaking"), openai=True) as url, openai_client(url) as client:
         with pytest.raises(InternalServerError) as error:
-            await client.chat.completions.create(model="breaking", messages=asking("go"))
+            await client.chat.completions.create(model="breaking", messages=user_messages("go"))
     assert "hunter2" not in str(error.value)
     assert "Error id" in str(error.value)
 
@@ -219,7 +221,9 @@ async def test_a_failed_turn_is_an_error_and_nothing_leaks() -> None:
         ({"model": "hello", "messages": [{"role": "tool", "content": "1"}]}, "messages"),
     ],
 )
-async def test_a_request_that_cannot_be_read_says_where(body: object, param: str) -> None:
+async def test_a_request_that_cannot_be_read_is_refused_with_its_field(
+    body: object, param: str
+) -> None:
     async with serving(Hello(name="hello"), openai=True) as url, openai_client(url) as client:
         with pytest.raises(BadRequestError) as error:
             await client.post("/chat/completions", body=body, cast_to=object)
@@ -235,7 +239,7 @@ async def test_a_result_for_which_two_tasks_wait_goes_to_the_one_that_the_header
     async with serving(agent, openai=True) as url, openai_client(url) as client:
         create = client.chat.completions.with_raw_response.create
         pending = [
-            await create(model="locating", messages=asking("where am I?"), tools=TOOLS)
+            await create(model="locating", messages=user_messages("where am I?"), tools=TOOLS)
             for _ in range(2)
         ]
         with pytest.raises(BadRequestError, match="X-A2A-Context-Id"):
@@ -276,7 +280,7 @@ async def test_a_result_that_no_task_waits_for_is_refused() -> None:
 async def test_a_context_that_no_header_can_hold_is_left_out_of_them(context_id: str) -> None:
     async with serving(Hello(name="hello"), openai=True) as url, openai_client(url) as client:
         answer = await client.chat.completions.with_raw_response.create(
-            model="hello", messages=asking("hi"), metadata={"context_id": context_id}
+            model="hello", messages=user_messages("hi"), metadata={"context_id": context_id}
         )
     assert answer.parse().choices[0].message.content == "Hello."
     assert "X-A2A-Task-Id" in answer.headers

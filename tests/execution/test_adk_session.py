@@ -20,7 +20,7 @@ from tests.agents import agent_of, text_event
 from tests.serving import reply_of, send, serving
 
 
-class Named(User):
+class ClaimedUser(User):
     def __init__(self, name: str, *, verified: bool) -> None:
         self._name = name
         self._verified = verified
@@ -44,9 +44,9 @@ def caller(user: User, *, user_id: UserIdResolver | None = None, context_id: str
 @pytest.mark.parametrize(
     ("user", "expected"),
     [
-        (Named("ada@example.org", verified=True), ("ada@example.org", True)),
-        (Named("mallory", verified=False), ("A2A_USER_c1", False)),
-        (Named("", verified=True), ("A2A_USER_c1", False)),
+        (ClaimedUser("ada@example.org", verified=True), ("ada@example.org", True)),
+        (ClaimedUser("mallory", verified=False), ("A2A_USER_c1", False)),
+        (ClaimedUser("", verified=True), ("A2A_USER_c1", False)),
     ],
 )
 def test_the_user_is_who_was_verified(user: User, expected: tuple[str, bool]) -> None:
@@ -57,7 +57,7 @@ def test_the_user_is_who_was_verified(user: User, expected: tuple[str, bool]) ->
 
 def test_a_resolver_can_name_the_user() -> None:
     """A6"""
-    user = Named("ada", verified=True)
+    user = ClaimedUser("ada", verified=True)
     assert caller(user, user_id=lambda context: f"tenant of {context.context_id}") == Caller(
         user_id="tenant of c1", session_id="c1", authenticated=True
     )
@@ -67,10 +67,10 @@ def test_a_resolver_can_name_the_user() -> None:
 @pytest.mark.parametrize("name", ["n" * 500, " padded "])
 def test_a_name_that_no_session_service_takes_is_mapped(name: str) -> None:
     """A6"""
-    mapped = caller(Named(name, verified=True)).user_id
+    mapped = caller(ClaimedUser(name, verified=True)).user_id
     assert mapped != name
     assert len(mapped) <= 128
-    assert mapped == caller(Named(name, verified=True)).user_id
+    assert mapped == caller(ClaimedUser(name, verified=True)).user_id
 
 
 async def counting(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:

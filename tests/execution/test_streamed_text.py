@@ -49,12 +49,12 @@ def sections_of(frames: Sequence[StreamResponse]) -> list[tuple[str, str]]:
             continue
         assert update.artifact.name == "Stream Delta"
         assert update.append == (artifact_id in opened)
-        said_now = "".join(part.text for part in update.artifact.parts)
+        new_text = "".join(part.text for part in update.artifact.parts)
         if update.last_chunk:
             assert not update.artifact.parts
             done.append((artifact_id, opened.pop(artifact_id)))
         else:
-            opened[artifact_id] = opened.get(artifact_id, "") + said_now
+            opened[artifact_id] = opened.get(artifact_id, "") + new_text
     assert not opened
     return done
 
@@ -85,11 +85,11 @@ async def test_text_with_any_line_end_streams_whole() -> None:
     """E2: readers of server-sent events split at more than LF."""
     words = "a\u2028b\u2029c\x85d\x0be\x0cf\x1cg\r\nh\ri\x7fé"
 
-    async def saying(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+    async def answering(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield text_event(agent, ctx, words, partial=True)
         yield text_event(agent, ctx, words)
 
-    async with serving(agent_of(saying)) as url:
+    async with serving(agent_of(answering)) as url:
         frames = await stream(url, "hi")
     assert deltas_of(frames) == [words]
     assert status_texts(frames) == [("COMPLETED", words)]
@@ -186,11 +186,13 @@ async def test_text_after_a_tool_call_is_a_section_of_its_own() -> None:
 
 
 def taking_turns(names: str) -> Behaviour:
-    """Agents that speak word by word, each waiting for the one before it."""
+    """Agents that stream word by word, each waiting for the one before it."""
     turns = {name: asyncio.Event() for name in names}
     order = list(names)
 
-    async def speak(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+    async def stream_in_turn(
+        agent: BaseAgent, ctx: InvocationContext
+    ) -> AsyncGenerator[Event, None]:
         for number in range(3):
             if agent.name != order[0] or number:
                 await turns[agent.name].wait()
@@ -199,13 +201,13 @@ def taking_turns(names: str) -> Behaviour:
             turns[order[(order.index(agent.name) + 1) % len(order)]].set()
         yield text_event(agent, ctx, f"{agent.name}0 {agent.name}1 {agent.name}2 ")
 
-    return speak
+    return stream_in_turn
 
 
 async def test_parallel_branches_never_mix() -> None:
     """E2"""
-    speak = taking_turns("abc")
-    tree = in_parallel(*(agent_of(speak, name=name) for name in "abc"))
+    streaming = taking_turns("abc")
+    tree = in_parallel(*(agent_of(streaming, name=name) for name in "abc"))
     async with serving(tree) as url:
         frames = await stream(url, "hi")
     assert sorted(sections_of(frames)) == [
@@ -216,9 +218,9 @@ async def test_parallel_branches_never_mix() -> None:
 
 
 async def test_parallel_nodes_of_a_workflow_never_mix() -> None:
-    """E2: they speak under the workflow's name."""
-    speak = taking_turns("ab")
-    left, right = (agent_of(speak, name=name) for name in "ab")
+    """E2: their text has the workflow's name."""
+    streaming = taking_turns("ab")
+    left, right = (agent_of(streaming, name=name) for name in "ab")
     async with serving(Workflow(name="flow", edges=[(START, (left, right))])) as url:
         frames = await stream(url, "hi")
     assert sorted(text for _, text in sections_of(frames)) == ["a0 a1 a2 ", "b0 b1 b2 "]
@@ -286,7 +288,7 @@ async def test_thoughts_are_not_streamed() -> None:
     assert "hidden" not in str(frames)
 
 
-@pytest.mark.parametrize("error", [ValueError("broken"), TaskFailed("told")])
+@pytest.mark.parametrize("error", [ValueError("broken"), TaskFailed("shown")])
 async def test_a_stream_that_fails_closes_its_sections_and_ends_once(error: Exception) -> None:
     """E1, F4"""
 
