@@ -1,11 +1,14 @@
-PYTHON ?= python3
-# The version of this Python and whether it is new enough ("3.13.0 True"); empty if it does not run.
-FOUND := $(shell $(PYTHON) -c 'import sys; v = tuple(sys.version_info[:3]); \
+# The version of a Python and whether it is new enough ("3.13.0 True"); empty if it does not run.
+version_of = $(shell $(1) -c 'import sys; v = tuple(sys.version_info[:3]); \
   print("%d.%d.%d %s" % (v + (v >= (3, 11),)))' 2>/dev/null)
+# Unless another one is named, the Python that .venv was made with, as long as that works.
+OF_VENV = $(if $(filter True,$(call version_of,.venv/bin/python)),$(realpath .venv/bin/python))
+PYTHON ?= $(or $(OF_VENV),python3)
+FOUND := $(call version_of,$(PYTHON))
 VERSION := $(word 1,$(FOUND))
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# Named after the version, so that .venv is made anew for another one.
+# Named after the version, so that .venv is rebuilt for another one.
 READY := .venv/.ready-$(VERSION)
 READY_CREWAI := .venv-crewai/.ready-$(VERSION)
 NODE := .venv-node/node_modules/.bin
