@@ -1,10 +1,13 @@
-"""The A2A calls of the other front ends, and the task that a turn of theirs belongs to."""
+"""What the endpoints of the other protocols share: their calls of A2A, the task that a turn of
+theirs belongs to, and errors in their own envelopes."""
 
 import asyncio
+import json
 import logging
 import re
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
+from typing import Any, Protocol
 
 from a2a.server.context import ServerCallContext
 from a2a.server.events import Event
@@ -19,12 +22,21 @@ from a2a.types import (
     Task,
     TaskArtifactUpdateEvent,
 )
-from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError
+from a2a.utils.errors import (
+    A2AError,
+    InvalidParamsError,
+    TaskNotCancelableError,
+    TaskNotFoundError,
+    UnsupportedOperationError,
+)
 from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from aion_adk.context.client_tools import CLIENT_SIDE, ClientSide, RemoteTool, settable_state
 from aion_adk.formats.tools import ToolCall, tool_calls_of
+from aion_adk.front_ends.encoder import openai_error, text_for_caller
 from aion_adk.front_ends.request import ClientTurn, RequestError
+from aion_adk.protocol.stamp import new_id
 from aion_adk.protocol.task_state import PAUSED_STATES, RUNNING_STATES
 from aion_adk.tasks.guarded_handler import GuardedHandler
 from aion_adk.tasks.readers import Reader
@@ -159,6 +171,11 @@ class FrontEndCalls:
             logger.warning("task %s not canceled: %s", task_id, error)
 
 
+def message_id_of(request: Request) -> str:
+    """What tells a repeated request of an OpenAI client from a new one."""
+    return request.headers.get("idempotency-key") or new_id()
+
+
 def _pending_calls(task: Task) -> dict[str, ToolCall]:
     calls = tool_calls_of(task.status.message)
     return {call.id: call for call in calls if call.long_running}
@@ -173,3 +190,50 @@ def id_headers(answer: Event) -> dict[str, str]:
     ids = {CONTEXT_HEADER: answer.context_id, TASK_HEADER: _task_id(answer)}
     # A client may choose a context id that no header can hold.
     return {name: value for name, value in ids.items() if _HEADER_VALUE.fullmatch(value)}
+
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class Envelope(Protocol):
+    def __call__(self, text: str, *, code: str, param: str | None = None) -> dict[str, Any]: ...
+
+
+def with_errors_in(endpoint: Endpoint, envelope: Envelope) -> Endpoint:
+    """The endpoint with its errors in `envelope`; the text of an unexpected one is only logged."""
+
+    async def guard(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except (json.JSONDecodeError, UnicodeError):
+            status, body = 400, envelope("The body is not JSON in UTF-8.", code="invalid_request")
+        except RequestError as error:
+            status, body = 400, envelope(str(error), code="invalid_request", param=error.param)
+        except TaskNotFoundError as error:
+            status, body = 404, envelope(str(error), code="not_found")
+        except (InvalidParamsError, UnsupportedOperationError) as error:
+            status, body = 400, envelope(str(error), code="invalid_request")
+        except Exception as error:
+            status, body = 500, envelope(text_for_caller(error), code="internal_error")
+        return JSONResponse(body, status_code=status)
+
+    return guard
+
+
+def with_openai_errors(endpoint: Endpoint) -> Endpoint:
+    return with_errors_in(endpoint, _openai_envelope)
+
+
+def unknown_model(model: str) -> Response:
+    text = f"The model `{model}` does not exist or you do not have access to it."
+    body = openai_error(text, kind="invalid_request_error", code="model_not_found", param="model")
+    return JSONResponse(body, status_code=404)
+
+
+def unauthenticated(text: str) -> dict[str, Any]:
+    return openai_error(text, kind="invalid_request_error", code="invalid_api_key")
+
+
+def _openai_envelope(text: str, *, code: str, param: str | None = None) -> dict[str, Any]:
+    kind = "server_error" if code == "internal_error" else "invalid_request_error"
+    return openai_error(text, kind=kind, code=code, param=param)

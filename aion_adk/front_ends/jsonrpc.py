@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
-from a2a.server.context import ServerCallContext
 from a2a.server.events import Event
 from a2a.server.jsonrpc_models import JSONParseError, JSONRPCError
 from a2a.server.request_handlers.response_helpers import build_error_response
@@ -26,7 +25,6 @@ from starlette.responses import Response
 from aion_adk.front_ends.sse import EventStream
 from aion_adk.protocol.json_codec import frame, to_json
 from aion_adk.tasks.guarded_handler import GuardedHandler
-from aion_adk.tasks.readers import Reader
 
 _PARAMS = {
     "SendMessage": SendMessageRequest,
@@ -82,23 +80,21 @@ class JsonRpc:
             return await self._others(request)
         context = self._contexts.build(request)
         context.tenant = call.params.tenant
-        context.state["method"] = call.method
-        context.state["request_id"] = call.id
+        # As a2a-sdk's own endpoint does: functions among the options may read them.
+        context.state.update(method=call.method, request_id=call.id)
         try:
             if call.method == "SendMessage":
                 params = cast(SendMessageRequest, call.params)
                 answer = await self._handler.on_message_send(params, context)
                 return _json_response(call.result(answer))
-            events = await self._open_stream(call, context)
+            if isinstance(call.params, SubscribeToTaskRequest):
+                events = await self._handler.open_subscription(call.params, context)
+            else:
+                events = await self._handler.open_stream(call.params, context)
             # A call that is refused gets an ordinary response, not a stream.
-            return EventStream(events, call, first=await events.first())
+            return EventStream(events, encoder=call, first=await events.first())
         except A2AError as error:
             return _json_response(_error(call.id, error))
-
-    async def _open_stream(self, call: _JsonRpcCall, context: ServerCallContext) -> Reader:
-        if isinstance(call.params, SubscribeToTaskRequest):
-            return await self._handler.open_subscription(call.params, context)
-        return await self._handler.open_stream(call.params, context)
 
 
 async def _call_of(request: Request) -> _JsonRpcCall | None:

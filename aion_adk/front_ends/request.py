@@ -101,6 +101,13 @@ def client_turn(
     )
 
 
+def openai_model(body: Mapping[str, Any]) -> str:
+    model = body.get("model")
+    if not isinstance(model, str) or not model:
+        raise RequestError("you must provide a model parameter", param="model")
+    return model
+
+
 def openai_parts(content: Any) -> list[Part]:
     """The content of an OpenAI message, text or a list of content parts, as A2A parts."""
     if isinstance(content, str):

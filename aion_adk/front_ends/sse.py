@@ -1,23 +1,17 @@
-"""How a front end answers: event streams, and errors in its own envelope."""
+"""How a front end streams: A2A events, each encoded in the words of one protocol."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from a2a.server.events import Event
-from a2a.utils.errors import InvalidParamsError, TaskNotFoundError, UnsupportedOperationError
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
-
-from aion_adk.front_ends.encoder import openai_error, text_for_caller
-from aion_adk.front_ends.request import RequestError
 
 _HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
-class EventSource(Protocol):
+class A2AEvents(Protocol):
     """The A2A events of one call; an async generator is one."""
 
     def __anext__(self) -> Awaitable[Event]: ...
@@ -50,7 +44,7 @@ class EventStream(Response):
 
     def __init__(
         self,
-        events: EventSource,
+        events: A2AEvents,
         encoder: FrameEncoder,
         *,
         first: Event | None = None,
@@ -108,50 +102,3 @@ async def _watch(receive: Receive, client_leaves: asyncio.Timeout) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     client_leaves.reschedule(asyncio.get_running_loop().time())
-
-
-Endpoint = Callable[[Request], Awaitable[Response]]
-
-
-class Envelope(Protocol):
-    def __call__(self, text: str, *, code: str, param: str | None = None) -> dict[str, Any]: ...
-
-
-def with_errors_in(endpoint: Endpoint, envelope: Envelope) -> Endpoint:
-    """The endpoint with its errors in `envelope`; the text of an unexpected one is only logged."""
-
-    async def guard(request: Request) -> Response:
-        try:
-            return await endpoint(request)
-        except (json.JSONDecodeError, UnicodeError):
-            status, body = 400, envelope("The body is not JSON in UTF-8.", code="invalid_request")
-        except RequestError as error:
-            status, body = 400, envelope(str(error), code="invalid_request", param=error.param)
-        except TaskNotFoundError as error:
-            status, body = 404, envelope(str(error), code="not_found")
-        except (InvalidParamsError, UnsupportedOperationError) as error:
-            status, body = 400, envelope(str(error), code="invalid_request")
-        except Exception as error:
-            status, body = 500, envelope(text_for_caller(error), code="internal_error")
-        return JSONResponse(body, status_code=status)
-
-    return guard
-
-
-def with_openai_errors(endpoint: Endpoint) -> Endpoint:
-    return with_errors_in(endpoint, _openai_envelope)
-
-
-def unknown_model(model: str) -> Response:
-    text = f"The model `{model}` does not exist or you do not have access to it."
-    body = openai_error(text, kind="invalid_request_error", code="model_not_found", param="model")
-    return JSONResponse(body, status_code=404)
-
-
-def unauthenticated(text: str) -> dict[str, Any]:
-    return openai_error(text, kind="invalid_request_error", code="invalid_api_key")
-
-
-def _openai_envelope(text: str, *, code: str, param: str | None = None) -> dict[str, Any]:
-    kind = "server_error" if code == "internal_error" else "invalid_request_error"
-    return openai_error(text, kind=kind, code=code, param=param)

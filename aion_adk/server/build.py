@@ -19,11 +19,15 @@ from starlette.routing import BaseRoute, Route
 from aion_adk.card import Servable
 from aion_adk.errors import LoadError
 from aion_adk.execution.executor import ADKAgentExecutor
-from aion_adk.front_ends.conversations import CONTEXT_HEADER, TASK_HEADER, FrontEndCalls
+from aion_adk.front_ends.conversations import (
+    CONTEXT_HEADER,
+    TASK_HEADER,
+    FrontEndCalls,
+    unauthenticated,
+)
 from aion_adk.front_ends.jsonrpc import JsonRpc
 from aion_adk.front_ends.openai_chat.endpoint import ChatEndpoint
 from aion_adk.front_ends.openai_responses.endpoint import ResponsesEndpoint
-from aion_adk.front_ends.sse import unauthenticated
 from aion_adk.server.app import A2AApp, ServeGrpc, closing_of
 from aion_adk.server.authentication import UNAUTHENTICATED, Authentication
 from aion_adk.server.card_routes import (
@@ -93,8 +97,7 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
     guarded = GuardedHandler(handler, extensions=card.capabilities.extensions)
     jsonrpc, *rest = a2a_routes(guarded, options)
     # Clients of other protocols cannot activate extensions, so none is required of them.
-    unguarded = GuardedHandler(handler, extensions=())
-    calls = FrontEndCalls(unguarded)
+    calls = FrontEndCalls(GuardedHandler(handler, extensions=()))
     return A2AApp(
         card=card,
         routes=[

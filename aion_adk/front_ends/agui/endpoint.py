@@ -14,9 +14,9 @@ from starlette.routing import BaseRoute, Route
 from aion_adk.execution.activity import THOUGHTS, TOOL_ACTIVITY
 from aion_adk.front_ends.agui.encoder import AGUIEncoder
 from aion_adk.front_ends.agui.request import AGUIRequest, read_request
-from aion_adk.front_ends.conversations import FrontEndCalls
+from aion_adk.front_ends.conversations import FrontEndCalls, with_errors_in
 from aion_adk.front_ends.request import RequestError
-from aion_adk.front_ends.sse import EventStream, with_errors_in
+from aion_adk.front_ends.sse import EventStream
 from aion_adk.protocol.json_codec import json_frame
 
 AGUI_PATH = "/agui"

@@ -11,10 +11,17 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from aion_adk.execution.activity import THOUGHTS, TOOL_ACTIVITY
-from aion_adk.front_ends.conversations import CONTEXT_HEADER, FrontEndCalls, id_headers
+from aion_adk.front_ends.conversations import (
+    CONTEXT_HEADER,
+    FrontEndCalls,
+    id_headers,
+    message_id_of,
+    unknown_model,
+    with_openai_errors,
+)
 from aion_adk.front_ends.openai_chat.encoder import ChatEncoder
 from aion_adk.front_ends.openai_chat.request import read_request
-from aion_adk.front_ends.sse import EventStream, unknown_model, with_openai_errors
+from aion_adk.front_ends.sse import EventStream
 from aion_adk.protocol.stamp import new_id
 
 
@@ -57,7 +64,7 @@ class ChatEndpoint:
         message = await self._calls.message_for(
             given.turn,
             context,
-            message_id=request.headers.get("idempotency-key") or new_id(),
+            message_id=message_id_of(request),
             context_id=given.context_id or request.headers.get(CONTEXT_HEADER, ""),
         )
         encoder = ChatEncoder(

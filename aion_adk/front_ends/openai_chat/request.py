@@ -10,6 +10,7 @@ from aion_adk.front_ends.request import (
     Entry,
     RequestError,
     client_turn,
+    openai_model,
     openai_parts,
     openai_tools,
 )
@@ -31,9 +32,7 @@ class ChatRequest:
 def read_request(body: object) -> ChatRequest:
     """Reads the body of a POST; raises a RequestError if it is not valid."""
     given = object_of(body)
-    model = given.get("model")
-    if not isinstance(model, str) or not model:
-        raise RequestError("you must provide a model parameter", param="model")
+    model = openai_model(given)
     messages = [object_of(item) for item in list_of(given, "messages")]
     if not messages:
         raise RequestError("messages must be a list of at least one message", param="messages")

@@ -18,13 +18,19 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from aion_adk.execution.activity import THOUGHTS, TOOL_ACTIVITY
-from aion_adk.front_ends.conversations import CONTEXT_HEADER, FrontEndCalls, id_headers
+from aion_adk.front_ends.conversations import (
+    CONTEXT_HEADER,
+    FrontEndCalls,
+    id_headers,
+    message_id_of,
+    unknown_model,
+    with_openai_errors,
+)
 from aion_adk.front_ends.encoder import openai_error
 from aion_adk.front_ends.openai_responses.encoder import ResponsesEncoder
 from aion_adk.front_ends.openai_responses.request import ResponsesRequest, read_request
 from aion_adk.front_ends.request import RequestError
-from aion_adk.front_ends.sse import EventStream, unknown_model, with_openai_errors
-from aion_adk.protocol.stamp import new_id
+from aion_adk.front_ends.sse import EventStream
 from aion_adk.protocol.task_state import PAUSED_STATES
 
 PREFIX = "resp_"
@@ -76,14 +82,14 @@ class ResponsesEndpoint:
             task = await self._calls.task(task_id_of(response_id), context)
         except TaskNotFoundError:
             task = None
-        turn = task_at(task, response_id) if task else None
-        if turn is None:
+        task = task_at(task, response_id) if task else None
+        if task is None:
             text = f"Response with id '{response_id}' not found."
             body = openai_error(text, kind="invalid_request_error", code="not_found")
             return JSONResponse(body, status_code=404)
-        created = _time_of(turn)
+        created = _time_of(task)
         encoder = ResponsesEncoder(response_id=response_id, model=self._model, created=created)
-        return JSONResponse(encoder.response_to(turn), headers=id_headers(turn))
+        return JSONResponse(encoder.response_to(task), headers=id_headers(task))
 
     async def _message(
         self, given: ResponsesRequest, request: Request, context: ServerCallContext
@@ -99,7 +105,7 @@ class ResponsesEndpoint:
         return await self._calls.message_for(
             given.turn,
             context,
-            message_id=request.headers.get("idempotency-key") or new_id(),
+            message_id=message_id_of(request),
             context_id=previous.context_id if previous else context_id,
             waiting=previous if previous and previous.status.state in PAUSED_STATES else None,
         )

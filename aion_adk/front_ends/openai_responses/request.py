@@ -12,6 +12,7 @@ from aion_adk.front_ends.request import (
     Entry,
     RequestError,
     client_turn,
+    openai_model,
     openai_parts,
     openai_tools,
 )
@@ -38,9 +39,7 @@ class ResponsesRequest:
 def read_request(body: object) -> ResponsesRequest:
     """Reads the body of a POST; raises a RequestError if it is not valid."""
     given = object_of(body)
-    model = given.get("model")
-    if not isinstance(model, str) or not model:
-        raise RequestError("you must provide a model parameter", param="model")
+    model = openai_model(given)
     if given.get("background") is True:
         raise RequestError("background responses are not served", param="background")
     turn = client_turn(_entries(given), param="input", tools=openai_tools(given))
