@@ -5,7 +5,10 @@ still cleaning up, and what that part has left to say would be lost.
 """
 
 import asyncio
+import logging
 from typing import Any
+
+logger = logging.getLogger(__name__)
 
 SECONDS_TO_END_PROCESS = 2.0
 """A process that a driver started gets from SIGTERM to SIGKILL."""
@@ -26,14 +29,20 @@ SECONDS_TO_END_POSTS = 5.0
 """When all runs have ended, webhooks get the posts that wait for them."""
 
 # asyncio keeps only weak references to tasks; one that ignores its cancellation stays here.
-_left_alone: set[asyncio.Task[Any]] = set()
+_stopping: set[asyncio.Task[Any]] = set()
 
 
 async def has_stopped(task: asyncio.Task[Any], *, within: float) -> bool:
     """Cancels `task` and waits for its end; False if it goes on and is left alone."""
     task.cancel()
+    _stopping.add(task)
+    task.add_done_callback(_on_end)
     await asyncio.wait({task}, timeout=within)
-    if not task.done():
-        _left_alone.add(task)
-        task.add_done_callback(_left_alone.discard)
     return task.done()
+
+
+def _on_end(task: asyncio.Task[Any]) -> None:
+    _stopping.discard(task)
+    # Nobody waits for it any more, and asyncio reports a failure that nobody has looked at.
+    if not task.cancelled() and (error := task.exception()):
+        logger.debug("a cancelled task failed", exc_info=error)

@@ -1,5 +1,7 @@
 import asyncio
+import gc
 from collections.abc import AsyncGenerator
+from typing import Any
 
 import pytest
 from a2a.server.agent_execution import AgentExecutor, RequestContext
@@ -144,11 +146,15 @@ async def stubborn(agent: Acting, ctx: InvocationContext) -> AsyncGenerator[Even
 
 async def test_text_that_an_agent_yields_after_its_cancellation_is_dropped() -> None:
     """F3"""
+    unhandled: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: unhandled.append(context))
     handler = handler_of(stubborn)
     task = await ask(handler, "one", context_id="c", configuration=IMMEDIATELY)
     canceled = await cancel(handler, task.id)
     assert state_of(canceled) == "CANCELED"
     assert "I go on" not in str(canceled)
+    gc.collect()
+    assert unhandled == []
 
 
 class SlowToCancel(AgentExecutor):
