@@ -1,5 +1,6 @@
 """The values that options take, and the check of what is given; cheap to import."""
 
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
@@ -23,7 +24,6 @@ _IN_WORDS: dict[object, str] = {
     Mapping: "a mapping",
     Ge: "of at least",
     Gt: "above",
-    Le: "of at most",
 }
 
 
@@ -50,7 +50,9 @@ def fits(value: Any, hint: Any) -> bool:
         return value in arguments
     if origin is Annotated:
         limits = map(_comparison, arguments[1:])
-        return fits(value, arguments[0]) and all(compare(value, bound) for compare, bound in limits)
+        if not fits(value, arguments[0]) or not math.isfinite(value):
+            return False
+        return all(compare(value, bound) for compare, bound in limits)
     if origin is Callable:
         return callable(value)
     if origin is Sequence:
@@ -74,8 +76,11 @@ def in_words(hint: Any) -> str:
     if origin is Literal:
         return " or ".join(map(repr, arguments))
     if origin is Annotated:
-        limits = (f"{_IN_WORDS[type(limit)]} {_comparison(limit)[1]}" for limit in arguments[1:])
-        return f"{in_words(arguments[0])} {' and '.join(limits)}"
+        number, first, *others = arguments
+        limits = f"{_IN_WORDS[type(first)]} {_comparison(first)[1]}"
+        if others:
+            limits = f"from {_comparison(first)[1]} to {_comparison(others[0])[1]}"
+        return f"{in_words(number)} {limits}"
     if origin is Sequence:
         return f"a list of {arguments[0].__name__}"
     if origin is Mapping and arguments[1] is not Any:

@@ -24,7 +24,13 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from aion_adk.errors import log_failure
 from aion_adk.protocol.canonical import declare_canonical_type
-from aion_adk.protocol.structs import drop_protected, is_protected, to_struct, unwritable_values
+from aion_adk.protocol.structs import (
+    MAX_LEVELS,
+    drop_protected,
+    is_protected,
+    to_struct,
+    unwritable_values,
+)
 from aion_adk.protocol.task_state import add_to_history
 
 logger = logging.getLogger(__name__)
@@ -204,7 +210,10 @@ def _sent_fields(server_metadata: Mapping[str, Any] | None) -> Struct | None:
     except TypeError as error:
         raise TypeError(f"server_metadata: {error}") from error
     if list(unwritable_values(fields.fields.values())):
-        raise ValueError("server_metadata holds NaN or infinity, or nests too deep for JSON")
+        raise ValueError(
+            f"server_metadata must be JSON of at most {MAX_LEVELS} levels without NaN and infinity,"
+            f" got {server_metadata!r}"
+        )
     return fields
 
 

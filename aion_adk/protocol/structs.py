@@ -16,8 +16,8 @@ PROTECTED_PREFIXES = ("aion:", "https://docs.aion.to/")
 # From here on JSON writers use an exponent, and the number stays a float.
 _LONGEST_INTEGER = 1e21
 
-# An object in an object is three messages deep, and protobuf reads no more than 100 back.
-_DEEPEST = 30
+MAX_LEVELS = 30
+"""An object in an object is three messages deep, and protobuf reads no more than 100 back."""
 
 
 def to_plain(value: struct_pb2.Value) -> Any:
@@ -141,7 +141,7 @@ def drop_protected(struct: struct_pb2.Struct) -> list[str]:
 
 
 def unwritable_values(
-    values: Iterable[struct_pb2.Value], *, depth: int = _DEEPEST
+    values: Iterable[struct_pb2.Value], *, depth: int = MAX_LEVELS
 ) -> Iterator[struct_pb2.Value]:
     """The values that JSON cannot hold, or that protobuf cannot read back: nested too deep."""
     for value in values:

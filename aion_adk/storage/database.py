@@ -52,6 +52,8 @@ class Database:
 def _engine_for(url: str) -> AsyncEngine:
     try:
         given = make_url(url)
+        if given.get_backend_name() not in _ASYNC_DRIVERS:
+            raise ArgumentError(given.drivername)
         driver = _ASYNC_DRIVERS.get(given.drivername, given.drivername)
         sqlite = given.get_backend_name() == "sqlite"
         engine = create_async_engine(given.set(drivername=driver), pool_pre_ping=not sqlite)

@@ -1,7 +1,7 @@
 """The options of `to_a2a`, `serve` and `ADKAgentExecutor`."""
 
 from dataclasses import fields
-from math import nan
+from math import inf, nan
 from types import MappingProxyType
 from typing import Any, get_type_hints
 
@@ -37,11 +37,12 @@ WRONG: list[tuple[str, object, type[Exception], str]] = [
     ("cors_origins", "http://a", TypeError, "must be a list of str, got 'http://a'"),
     ("cors_origins", [1], TypeError, "must be a list of str, got [1]"),
     ("extensions", ["x"], TypeError, "must be a list of AgentExtension, got ['x']"),
+    ("heartbeat", inf, ValueError, "must be a number of at least 0, got inf"),
     ("heartbeat", -1, ValueError, "must be a number of at least 0, got -1"),
     ("shutdown_grace", None, TypeError, "must be a number of at least 0, got None"),
     ("max_request_bytes", 0, ValueError, "must be an integer above 0, got 0"),
     ("max_request_bytes", 1.5, TypeError, "must be an integer above 0, got 1.5"),
-    ("grpc_port", 70000, ValueError, "of at least 0 and of at most 65535 or None, got 70000"),
+    ("grpc_port", 70000, ValueError, "an integer from 0 to 65535 or None, got 70000"),
     ("public_url", 1, TypeError, "must be a string or None, got 1"),
     (
         "security_schemes",
@@ -81,7 +82,11 @@ def test_an_executor_refuses_the_same_values(
             TypeError,
             "server_metadata: expected JSON-serialisable data, got object",
         ),
-        ({"a": [nan]}, ValueError, "server_metadata holds NaN or infinity, or nests too deep"),
+        (
+            {"a": [nan]},
+            ValueError,
+            "server_metadata must be JSON of at most 30 levels without NaN and infinity, got",
+        ),
     ],
 )
 def test_server_metadata_that_is_no_json_is_refused(
