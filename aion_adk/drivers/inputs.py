@@ -4,7 +4,7 @@ import hashlib
 import inspect
 import json
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
 from google.adk.agents.invocation_context import InvocationContext
@@ -16,7 +16,7 @@ from pydantic import Field
 
 from aion_adk.context.inbox import A2AInbox, inbox_of
 from aion_adk.drivers.driver import Driver, DriverOptions
-from aion_adk.protocol.from_genai import genai_parts
+from aion_adk.protocol.from_genai import genai_parts, texts_in
 from aion_adk.protocol.structs import json_object
 
 InputMapper = Callable[[str, str], Any | Awaitable[Any]]
@@ -105,8 +105,3 @@ def user_parts(ctx: InvocationContext) -> list[types.Part]:
         if event.author == "user" and texts_in(began):
             return began
     return parts
-
-
-def texts_in(parts: Iterable[types.Part]) -> list[str]:
-    """What is meant for a reader: no thoughts."""
-    return [part.text for part in parts if part.text and not part.thought]

@@ -21,10 +21,9 @@ from aion_adk.drivers.inputs import (
     MappedInputDriver,
     conversation_id,
     is_streaming,
-    texts_in,
 )
 from aion_adk.drivers.langchain_messages import messages_before_turn, parts_of, request_messages
-from aion_adk.protocol.from_genai import MESSAGE_ID
+from aion_adk.protocol.from_genai import MESSAGE_ID, texts_in
 
 _MESSAGE = "HumanMessage"
 

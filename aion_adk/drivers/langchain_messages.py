@@ -9,8 +9,8 @@ from google.genai import types
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from pydantic_core import to_jsonable_python
 
-from aion_adk.drivers.inputs import caller_texts, inbox_or_none, text_of_request, texts_in
-from aion_adk.protocol.from_genai import MESSAGE_ID, genai_parts
+from aion_adk.drivers.inputs import caller_texts, inbox_or_none, text_of_request
+from aion_adk.protocol.from_genai import MESSAGE_ID, genai_parts, texts_in
 
 
 def parts_of(message: AIMessage) -> list[types.Part]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from a2a.types import Artifact, Message, Part, Task, TaskState
 from google.adk.events import Event
-from google.genai import types
 from google.protobuf.struct_pb2 import Struct
 
 from aion_adk.context.outbox import OUTBOX_KEY, A2AOutbox
@@ -15,7 +14,7 @@ from aion_adk.context.turn import DeltaEnd, SectionKey, TextDelta, TurnOutput
 from aion_adk.errors import OutboxError
 from aion_adk.execution.pauses.calls import PendingCalls, paused_state
 from aion_adk.execution.pauses.questions import prompt_message
-from aion_adk.protocol.from_genai import MESSAGE_ID, data_part, reply_parts
+from aion_adk.protocol.from_genai import MESSAGE_ID, data_part, genai_parts, reply_parts, texts_in
 from aion_adk.protocol.task_state import SETTLED_STATES
 
 logger = logging.getLogger(__name__)
@@ -48,7 +47,7 @@ class AgentContent:
         the whole one that repeats it."""
         section = section_of(event)
         if event.partial:
-            text = text_of(event.content)
+            text = "".join(texts_in(genai_parts(event.content)))
             if not text:
                 return []
             self._unconfirmed.setdefault(section, []).append(text)
@@ -79,12 +78,6 @@ def section_of(event: Event) -> SectionKey:
     return (event.author, f"{event.branch or ''}/{event.node_info.path}")
 
 
-def text_of(content: types.Content | None) -> str:
-    """The text a caller may read: thoughts are left out."""
-    parts = (content.parts or []) if content else []
-    return "".join(part.text for part in parts if part.text and not part.thought)
-
-
 def is_final(event: Event) -> bool:
     """Whether the event is a final response of an agent, which may still be empty."""
     return not event.partial and event.author != "user" and event.is_final_response()
@@ -97,7 +90,7 @@ def final_parts(event: Event) -> list[Part]:
         case None:
             return parts
         case str() as text:
-            repeats = text in ("", text_of(event.content))
+            repeats = text in ("", "".join(texts_in(genai_parts(event.content))))
             return parts if repeats else [*parts, Part(text=text)]
         case output:
             return [*parts, data_part(output)]

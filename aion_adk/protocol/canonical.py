@@ -3,6 +3,7 @@
 from contextlib import suppress
 from enum import StrEnum
 
+from a2a.server.events import Event
 from a2a.types import Message, Role, Task, TaskArtifactUpdateEvent, TaskState, TaskStatusUpdateEvent
 
 from aion_adk.protocol.parts import (
@@ -54,9 +55,7 @@ _CHUNK_OF = {
 }
 
 
-def canonical_type_of(
-    source: Message | Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent,
-) -> CanonicalType:
+def canonical_type_of(source: Event) -> CanonicalType:
     """The type of an update by its state, of a message by its metadata or else by its parts."""
     match source:
         case Message():

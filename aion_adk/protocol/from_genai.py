@@ -1,6 +1,7 @@
 """genai content to A2A parts."""
 
 import base64
+from collections.abc import Iterable
 from typing import Any
 
 from a2a.types import Message, Part, Role, TaskState, TaskStatus, TaskStatusUpdateEvent
@@ -24,6 +25,11 @@ MESSAGE_ID = "a2a_message_id"
 
 def genai_parts(content: types.Content | None) -> list[types.Part]:
     return (content.parts or []) if content else []
+
+
+def texts_in(parts: Iterable[types.Part]) -> list[str]:
+    """The text a caller may read: no thoughts."""
+    return [part.text for part in parts if part.text and not part.thought]
 
 
 def reply_parts(content: types.Content | None) -> list[Part]:

@@ -8,15 +8,14 @@ from collections.abc import Mapping
 from json.encoder import encode_basestring as _quoted
 from typing import Any
 
+from a2a.server.events import Event
 from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 from google.protobuf.json_format import MessageToDict
-
-WireEvent = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def to_json(event: WireEvent) -> str:
+def to_json(event: Event) -> str:
     """`event` as a `StreamResponse` or a `SendMessageResponse`: under the name of its kind."""
     match event:
         case TaskArtifactUpdateEvent():

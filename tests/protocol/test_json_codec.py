@@ -1,6 +1,7 @@
 import json
 from typing import Any
 
+from a2a.server.events import Event
 from a2a.types import (
     Artifact,
     Message,
@@ -19,7 +20,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aion_adk.protocol.json_codec import WireEvent, to_json
+from aion_adk.protocol.json_codec import to_json
 from aion_adk.protocol.structs import to_struct, to_value
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -120,7 +121,7 @@ text_chunks = st.builds(
 
 @settings(max_examples=300, deadline=None)
 @given(tasks | messages | status_updates | artifact_updates | text_chunks)
-def test_every_event_is_the_json_that_protobuf_writes(event: WireEvent) -> None:
+def test_every_event_is_the_json_that_protobuf_writes(event: Event) -> None:
     written = to_json(event)
     assert json.loads(written) == MessageToDict(to_stream_response(event))
     assert "\n" not in written

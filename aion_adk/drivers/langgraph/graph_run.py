@@ -14,11 +14,11 @@ from langgraph.types import Interrupt
 from aion_adk.context.outbox import OUTBOX_KEY, A2AOutbox
 from aion_adk.drivers.answer import DriverAnswer, agent_event
 from aion_adk.drivers.driver import DriverItem
-from aion_adk.drivers.inputs import is_streaming, texts_in
+from aion_adk.drivers.inputs import is_streaming
 from aion_adk.drivers.langchain_messages import parts_of, tool_parts
 from aion_adk.drivers.langgraph.context import Emission
 from aion_adk.drivers.langgraph.state import agent_messages_in, last_answer, mapping_of, messages_in
-from aion_adk.protocol.from_genai import MESSAGE_ID
+from aion_adk.protocol.from_genai import MESSAGE_ID, texts_in
 from aion_adk.protocol.to_genai import to_genai_part
 
 NODE = "langgraph_node"
