@@ -4,10 +4,12 @@
     ├── TaskFailed      raised by an agent: the task ends FAILED with this text
     ├── TaskRejected    raised by an agent: the task ends REJECTED with this text
     ├── OutboxError     `a2a_outbox` is not a Message, a Task or an A2AOutbox
-    └── LoadError       an agent, a driver or a configuration cannot be loaded
+    ├── LoadError       an agent, a driver or a configuration cannot be loaded
+    ├── RequestError    the request of an AG-UI or OpenAI client is not valid
+    └── AgentExit, AgentErrorEvent, RunTimeout    how a run broke
 
-The text of `TaskFailed` and `TaskRejected` is written for the caller and is sent to it.
-The text of every other exception stays in the log.
+The texts of `TaskFailed`, `TaskRejected` and `RequestError` are written for the caller and are sent
+to it. The text of every other exception stays in the log.
 """
 
 import logging

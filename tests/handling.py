@@ -33,6 +33,7 @@ from aion_adk.server.build import runner_for
 from aion_adk.server.options import ServerOptions
 from aion_adk.storage.memory import MemoryTaskStore
 from aion_adk.tasks.handler import BridgeRequestHandler
+from aion_adk.tasks.task_run import TaskOptions
 from tests.serving import request_of
 
 CARD = AgentCard(
@@ -82,10 +83,13 @@ def handler_of(
     agent: Act | AgentExecutor,
     *,
     task_store: TaskStore | VersionedTaskStore | None = None,
-    **options: Any,
+    shutdown_grace: float = 10.0,
+    **parts: Any,
 ) -> BridgeRequestHandler:
     executor = agent if isinstance(agent, AgentExecutor) else executor_of(agent)
-    return BridgeRequestHandler(executor, task_store or MemoryTaskStore(), CARD, **options)
+    options = TaskOptions(shutdown_grace=shutdown_grace)
+    store = task_store or MemoryTaskStore()
+    return BridgeRequestHandler(executor, store, CARD, options=options, **parts)
 
 
 def executor_of(act: Act, **options: Any) -> ADKAgentExecutor:

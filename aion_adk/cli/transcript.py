@@ -19,7 +19,7 @@ from a2a.types import (
 from aion_adk.cli.terminal import StreamedTexts, View
 from aion_adk.protocol.parts import FUNCTION_CALL, adk_type_of, is_thought_delta, is_transitory
 from aion_adk.protocol.structs import to_plain
-from aion_adk.protocol.task_state import PAUSED_STATES, RUNNING_STATES
+from aion_adk.protocol.task_state import PAUSED_STATES, RUNNING_STATES, state_name
 
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*]')
 # File systems count bytes, 255 at the most; a number may come between the two.
@@ -51,15 +51,15 @@ def save(content: bytes, filename: str, *, folder: Path, media_type: str = "") -
     raise AssertionError("count() does not end")
 
 
-def _cut(text: str, most_bytes: int) -> str:
-    return text.encode()[:most_bytes].decode(errors="ignore")
+def _cut(text: str, max_bytes: int) -> str:
+    return text.encode()[:max_bytes].decode(errors="ignore")
 
 
 COMPLETED, FAILED, WAITING, NO_ANSWER = 0, 1, 3, 4
 
 
 def state_in_words(state: TaskState) -> str:
-    return TaskState.Name(state).removeprefix("TASK_STATE_").replace("_", " ").lower()
+    return state_name(state).replace("_", " ").lower()
 
 
 class Transcript:

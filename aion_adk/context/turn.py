@@ -1,4 +1,4 @@
-"""One run, as the executor, the plugin and the helpers share it."""
+"""One turn of a task, as the executor, the plugin and the helpers share it."""
 
 import asyncio
 import copy
@@ -52,7 +52,7 @@ class OutgoingQueue(Protocol):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Turn:
-    """What one run has been given and has written so far."""
+    """What the agent has been given for one message, and has written so far."""
 
     inbox: A2AInbox
     outgoing: OutgoingQueue

@@ -74,7 +74,7 @@ async def begin_session(runner: Runner, caller: Caller, client: ClientSide) -> N
 
 
 async def refuse(runner: Runner, caller: Caller, calls: Sequence[types.FunctionCall]) -> None:
-    """Answers the calls of a canceled task, as models reject a call that has no response."""
+    """Answers the calls of a canceled task, because models reject a call that has no response."""
     session = await _session_of(runner, caller)
     if session is None:
         return

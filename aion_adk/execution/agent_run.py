@@ -8,7 +8,6 @@ from contextlib import aclosing
 from a2a.server.agent_execution import RequestContext
 from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskState
 from google.adk.agents.run_config import (
-    RunConfig,
     StreamingMode,  # pyright: ignore[reportPrivateImportUsage]  # ADK documents it from here
 )
 from google.adk.events import Event
@@ -56,7 +55,6 @@ class AgentRun:
         self,
         runner: Runner,
         options: RunOptions,
-        run_config: RunConfig,
         context: RequestContext,
         queue: TaskQueue,
         *,
@@ -66,7 +64,7 @@ class AgentRun:
         wanted = context.requested_extensions
         self._runner = runner
         self._options = options
-        self._run_config = run_config.model_copy(update={"streaming_mode": mode})
+        self._run_config = options.every_run_config.model_copy(update={"streaming_mode": mode})
         self._context = context
         self._caller = caller_of(context, user_id=options.user_id)
         self._stamp = queue.stamp

@@ -4,6 +4,7 @@ import asyncio
 import copy
 import logging
 import warnings
+from dataclasses import replace
 from typing import Unpack
 from weakref import WeakKeyDictionary
 
@@ -11,11 +12,9 @@ from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.types import TaskState
 from a2a.utils.errors import A2AError, InternalError, InvalidParamsError
-from google.adk.agents.run_config import RunConfig, ToolThreadPoolConfig
 from google.adk.apps import ResumabilityConfig
 from google.adk.plugins.plugin_manager import PluginManager
 from google.adk.runners import Runner
-from google.adk.telemetry.context import TelemetryConfig
 from google.genai import types
 
 from aion_adk.context.plugin import with_bridge
@@ -47,15 +46,17 @@ logger = logging.getLogger(__name__)
 class ADKAgentExecutor(AgentExecutor):
     """Drives a `Runner` for each request and publishes what comes out as A2A events.
 
-    The options are those of `RunOptions`. The given runner stays as it is: `runner` is a copy
-    that shares its services and has what serving takes, the bridge's plugin, sessions made on
-    demand, and invocations that can be resumed unless it was told otherwise.
+    The options are those of `RunOptions`: keywords, or an object whose fields keywords replace.
+    The given runner stays as it is: `runner` is a copy that shares its services and has what
+    serving takes, the bridge's plugin, sessions made on demand, and invocations that can be
+    resumed unless it was told otherwise.
     """
 
-    def __init__(self, runner: Runner, **options: Unpack[RunKeywords]) -> None:
+    def __init__(
+        self, runner: Runner, given: RunOptions | None = None, /, **options: Unpack[RunKeywords]
+    ) -> None:
         self.runner = _prepared_runner(runner)
-        self._options = RunOptions(**options)
-        self._run_config = _prepared_config(self._options.run_config)
+        self._options = replace(given, **options) if given else RunOptions(**options)
         self.stamps: StampOptions = self._options.stamps
         self._checked: WeakKeyDictionary[RequestContext, types.Content | OpenCalls] = (
             WeakKeyDictionary()
@@ -80,14 +81,7 @@ class ADKAgentExecutor(AgentExecutor):
                 queue = event_queue
             else:
                 queue = foreign = ForeignQueue(event_queue, self.stamps.of(context), context)
-            run = AgentRun(
-                self.runner,
-                self._options,
-                self._run_config,
-                context,
-                queue,
-                may_be_direct=may_be_direct,
-            )
+            run = AgentRun(self.runner, self._options, context, queue, may_be_direct=may_be_direct)
         except A2AError:
             raise
         except Exception as error:
@@ -98,7 +92,7 @@ class ADKAgentExecutor(AgentExecutor):
                 await foreign.announce(run.task if is_new else None, hold=may_be_direct)
             try:
                 if isinstance(given, OpenCalls):
-                    outcome = still_waiting(given)
+                    outcome = _still_waiting(given)
                 else:
                     outcome = await run.run(given)
             except asyncio.CancelledError:
@@ -129,13 +123,6 @@ def _prepared_runner(given: Runner) -> Runner:
         resumable = ResumabilityConfig(is_resumable=True)
     runner.resumability_config = runner.resumability_config or resumable
     return runner
-
-
-def _prepared_config(run_config: RunConfig | None) -> RunConfig:
-    config = run_config or RunConfig(tool_thread_pool_config=ToolThreadPoolConfig())
-    # Without one, ADK makes one from the environment at every step of a run.
-    telemetry = config.telemetry or TelemetryConfig()
-    return config.model_copy(update={"telemetry": telemetry})
 
 
 def _failure(error: Exception, context: RequestContext) -> Outcome:
@@ -173,7 +160,7 @@ def _content_or_calls(context: RequestContext) -> types.Content | OpenCalls:
     return content
 
 
-def still_waiting(waiting: OpenCalls) -> Outcome:
+def _still_waiting(waiting: OpenCalls) -> Outcome:
     """The open questions again, with what is held and what was wrong about the answer."""
     calls = list(waiting.unanswered.values())
     held = [f"{len(waiting.responses)} of {len(waiting.calls)} answers received."]

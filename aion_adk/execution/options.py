@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypedDict
 
-from google.adk.agents.run_config import RunConfig
+from google.adk.agents.run_config import RunConfig, ToolThreadPoolConfig
+from google.adk.telemetry.context import TelemetryConfig
 
 from aion_adk.execution.adk_session import UserIdResolver
 from aion_adk.option_values import PositiveSeconds, check_values
@@ -49,6 +50,14 @@ class RunOptions:
     def __post_init__(self) -> None:
         check_values(self)
         _ = self.stamps  # refuses server_metadata that is no JSON
+
+    @cached_property
+    def every_run_config(self) -> RunConfig:
+        """`run_config`, or one with which sync tools run in threads."""
+        config = self.run_config or RunConfig(tool_thread_pool_config=ToolThreadPoolConfig())
+        # Without one, ADK makes one from the environment at every step of a run.
+        telemetry = config.telemetry or TelemetryConfig()
+        return config.model_copy(update={"telemetry": telemetry})
 
     @cached_property
     def stamps(self) -> StampOptions:

@@ -14,6 +14,8 @@ from opentelemetry import metrics, propagate, trace
 from opentelemetry.context import Context
 from opentelemetry.trace import Status, StatusCode
 
+from aion_adk.protocol.task_state import state_name
+
 _tracer = trace.get_tracer("aion_adk")
 _meter = metrics.get_meter("aion_adk")
 _runs = _meter.create_counter("aion_adk.runs", unit="{run}", description="Runs that ended.")
@@ -49,9 +51,7 @@ def observed_run(context: RequestContext) -> Generator[ObservedRun, None, None]:
         try:
             yield run
         finally:
-            state = "interrupted"
-            if run.state is not None:
-                state = TaskState.Name(run.state).removeprefix("TASK_STATE_").lower()
+            state = "interrupted" if run.state is None else state_name(run.state).lower()
             span.set_attribute("a2a.task.state", state)
             if run.state == TaskState.TASK_STATE_FAILED:
                 span.set_status(Status(StatusCode.ERROR))

@@ -7,7 +7,7 @@ encoders of the front ends.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from a2a.types import Message, Role, Task, TaskState, TaskStatusUpdateEvent
+from a2a.types import Message, Role, Task, TaskStatusUpdateEvent
 
 from aion_adk.formats import media
 from aion_adk.formats.compaction import SeedEvent, calls_in_event, compact_events, results_in_event
@@ -15,6 +15,7 @@ from aion_adk.formats.tools import as_text, tool_calls_in, tool_results_in
 from aion_adk.protocol.canonical import CANONICAL_TYPE, CanonicalType
 from aion_adk.protocol.parts import ADK_ACTIONS, ADK_THOUGHT
 from aion_adk.protocol.structs import object_of, to_dict, to_plain
+from aion_adk.protocol.task_state import state_name
 
 __all__ = [
     "compact_events",
@@ -78,8 +79,8 @@ def convert_a2a_task_event_to_agui_event(
     if isinstance(event, Task | TaskStatusUpdateEvent):
         is_task = isinstance(event, Task)
         task_id = event.id if isinstance(event, Task) else event.task_id
-        context_id, name = event.context_id, TaskState.Name(event.status.state)
-        state = name.removeprefix("TASK_STATE_").lower().replace("_", "-")
+        context_id = event.context_id
+        state = state_name(event.status.state).lower().replace("_", "-")
     else:
         is_task = "id" in event
         task_id = event.get("id") or event.get("taskId") or event.get("task_id") or ""

@@ -3,7 +3,7 @@
 import copy
 
 from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskState, TaskStatusUpdateEvent
-from a2a.utils.errors import InvalidAgentResponseError, UnsupportedOperationError
+from a2a.utils.errors import A2AError, InvalidAgentResponseError, UnsupportedOperationError
 
 TERMINAL_STATES = frozenset(
     {
@@ -15,18 +15,27 @@ TERMINAL_STATES = frozenset(
 )
 PAUSED_STATES = frozenset({TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED})
 SETTLED_STATES = TERMINAL_STATES | PAUSED_STATES
+"""Those that answer callers who wait: nothing happens to the task until somebody writes again."""
+
 RUNNING_STATES = frozenset({TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING})
 
 TaskEvent = Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 
 
-def state_name(task: Task) -> str:
-    return TaskState.Name(task.status.state).removeprefix("TASK_STATE_")
+def state_name(state: TaskState) -> str:
+    """As A2A's specification writes it, such as INPUT_REQUIRED."""
+    return TaskState.Name(state).removeprefix("TASK_STATE_")
 
 
-def require_open(task: Task) -> None:
+def require_open(task: Task, *, otherwise: type[A2AError] = UnsupportedOperationError) -> None:
+    """Refuses what cannot be done with a task that is over."""
     if task.status.state in TERMINAL_STATES:
-        raise UnsupportedOperationError(f"Task {task.id} is over: {state_name(task)}.")
+        raise otherwise(f"Task {task.id} is over: {state_name(task.status.state)}.")
+
+
+def status_update_of(task: Task) -> TaskStatusUpdateEvent:
+    """The status that the task has, as an event."""
+    return TaskStatusUpdateEvent(task_id=task.id, context_id=task.context_id, status=task.status)
 
 
 def settled_state_of(event: TaskEvent) -> TaskState | None:

@@ -39,10 +39,10 @@ from aion_adk.server.card_routes import (
 )
 from aion_adk.server.middleware import ExtensionHeaders, Heartbeats, RequestLimit
 from aion_adk.server.options import OptionKeywords, ServerOptions
-from aion_adk.storage.memory import MemoryTaskStore
+from aion_adk.storage.memory import MemoryPushConfigs, MemoryTaskStore
 from aion_adk.tasks.guarded_handler import GuardedHandler
 from aion_adk.tasks.handler import BridgeRequestHandler
-from aion_adk.tasks.push import MemoryPushConfigs, PushDelivery
+from aion_adk.tasks.push import PushDelivery
 
 if TYPE_CHECKING:
     from aion_adk.storage.database import Database
@@ -83,16 +83,15 @@ def app_of(agent: Servable, options: ServerOptions) -> A2AApp:
     runner = runner_for(agent, options, database)
     card = card_of(agent, options)
     handler = BridgeRequestHandler(
-        ADKAgentExecutor(runner, **options.run_keywords),
+        ADKAgentExecutor(runner, options),
         tasks,
         card,
+        options=options,
         push=push_for(options, database),
         extended_agent_card=card if callable(options.extended_card) else options.extended_card,
         extended_card_modifier=extended_card_for(options),
-        final_task=options.final_task,
         # The server's own database outlives it, and no other process runs tasks on it.
         durable=database is not None and options.task_store is None,
-        shutdown_grace=options.shutdown_grace,
     )
     guarded = GuardedHandler(handler, extensions=card.capabilities.extensions)
     jsonrpc, *rest = a2a_routes(guarded, options)

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import ceil
-from typing import cast
 
 from a2a.server.cluster import VersionedTaskStore
 from a2a.server.context import ServerCallContext
@@ -16,6 +15,7 @@ from google.adk.sessions import BaseSessionService
 from aion_adk.execution.options import RunKeywords, RunOptions
 from aion_adk.option_values import ByteCount, Port, Seconds
 from aion_adk.server.authentication import Authenticate
+from aion_adk.tasks.task_run import TaskOptions
 from aion_adk.timeouts import SECONDS_TO_END_STREAMS
 
 ExtendedCard = (
@@ -25,7 +25,7 @@ ExtendedCard = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServerOptions(RunOptions):
+class ServerOptions(RunOptions, TaskOptions):
     """The options of `to_a2a` and `serve`."""
 
     card: AgentCard | None = None
@@ -66,9 +66,6 @@ class ServerOptions(RunOptions):
     heartbeat: Seconds = 15.0
     """Seconds without an event after which an event stream gets a comment; 0 for none."""
 
-    shutdown_grace: Seconds = 10.0
-    """Seconds that running tasks get to end when the server is told to stop."""
-
     authenticate: Authenticate | None = None
     """Returns the name of the caller, given the headers of a request, on every binding. A request
     for which it returns None is refused."""
@@ -84,9 +81,6 @@ class ServerOptions(RunOptions):
 
     cors_origins: Sequence[str] = ()
     """Web pages of these origins may call the server from a browser; "*" for any."""
-
-    final_task: bool = False
-    """Ends a stream with the whole task in place of its last status."""
 
     grpc_port: Port | None = None
     """Serves gRPC too, on this port (extra `grpc`); 0 takes a free one."""
@@ -110,12 +104,6 @@ class ServerOptions(RunOptions):
     def seconds_to_stop(self) -> int:
         """How long a web server must let its connections live when it is told to stop."""
         return ceil(self.shutdown_grace + SECONDS_TO_END_STREAMS)
-
-    @property
-    def run_keywords(self) -> RunKeywords:
-        """Those of `RunOptions`, for the executor."""
-        values = {field.name: getattr(self, field.name) for field in fields(RunOptions)}
-        return cast(RunKeywords, values)
 
     def overriding(self, others: "ServerOptions") -> "ServerOptions":
         """These options, and the `others` where these have their defaults."""

@@ -1,4 +1,4 @@
-"""Task stores: in memory with a bound, or in a database."""
+"""Tasks and push configurations in memory, with a bound; another store without streamed text."""
 
 import copy
 import time
@@ -9,8 +9,15 @@ from typing import NamedTuple
 from a2a.server.cluster import ConcurrentTaskModificationError
 from a2a.server.context import ServerCallContext
 from a2a.server.owner_resolver import OwnerResolver, resolve_user_scope
-from a2a.server.tasks import InMemoryTaskStore, TaskStore
-from a2a.types import ListTasksRequest, ListTasksResponse, Task, TaskState
+from a2a.server.tasks import InMemoryTaskStore, PushNotificationConfigStore, TaskStore
+from a2a.server.tasks.push_notification_config_store import normalize_push_notification_config
+from a2a.types import (
+    ListTasksRequest,
+    ListTasksResponse,
+    Task,
+    TaskPushNotificationConfig,
+    TaskState,
+)
 
 from aion_adk.protocol.parts import is_transitory
 from aion_adk.protocol.task_state import SETTLED_STATES, TERMINAL_STATES
@@ -31,7 +38,7 @@ class _Entry(NamedTuple):
 
 
 def _entry_of(task: Task) -> _Entry:
-    """Packed once it is settled: its ids and texts stand in it several times."""
+    """Packed once it is settled: its ids and texts occur in it several times."""
     state, content = task.status.state, task.SerializeToString()
     packed = state in SETTLED_STATES and len(content) <= _LONGEST_PACKED
     content = zlib.compress(content) if packed else content
@@ -66,7 +73,7 @@ class MemoryTaskStore(ImmediateTaskStore):
         known = self._tasks.get(key)
         if known and known.state in TERMINAL_STATES:
             raise ConcurrentTaskModificationError(task.id)
-        self._tasks[key] = _entry_of(_durable(task))
+        self._tasks[key] = _entry_of(_without_streamed_text(task))
         self._tasks.move_to_end(key)
         self._evict()
 
@@ -110,7 +117,7 @@ class DurableTaskStore(TaskStore):
         self._store = store
 
     async def save(self, task: Task, context: ServerCallContext) -> None:
-        await self._store.save(_durable(task), context)
+        await self._store.save(_without_streamed_text(task), context)
 
     async def get(self, task_id: str, context: ServerCallContext) -> Task | None:
         return await self._store.get(task_id, context)
@@ -122,7 +129,56 @@ class DurableTaskStore(TaskStore):
         await self._store.delete(task_id, context)
 
 
-def _durable(task: Task) -> Task:
+class MemoryPushConfigs(PushNotificationConfigStore):
+    """Keeps the newest push configurations."""
+
+    def __init__(self, *, most: int = 10_000) -> None:
+        self._configs: OrderedDict[tuple[str, str, str], TaskPushNotificationConfig] = OrderedDict()
+        self._of_task: dict[str, set[tuple[str, str, str]]] = {}
+        self._most = most
+
+    async def set_info(
+        self,
+        task_id: str,
+        notification_config: TaskPushNotificationConfig,
+        context: ServerCallContext,
+    ) -> TaskPushNotificationConfig:
+        config = normalize_push_notification_config(task_id, notification_config)
+        key = (task_id, resolve_user_scope(context), config.id)
+        self._configs[key] = config
+        self._of_task.setdefault(task_id, set()).add(key)
+        while len(self._configs) > self._most:
+            self._remove(next(iter(self._configs)))
+        return config
+
+    async def get_info(
+        self, task_id: str, context: ServerCallContext
+    ) -> list[TaskPushNotificationConfig]:
+        owner = resolve_user_scope(context)
+        return [self._configs[key] for key in self._keys(task_id) if key[1] == owner]
+
+    async def get_info_for_dispatch(self, task_id: str) -> list[TaskPushNotificationConfig]:
+        return [self._configs[key] for key in self._keys(task_id)]
+
+    async def delete_info(
+        self, task_id: str, context: ServerCallContext, config_id: str | None = None
+    ) -> None:
+        owner = resolve_user_scope(context)
+        for key in self._keys(task_id):
+            if key[1] == owner and config_id in (None, key[2]):
+                self._remove(key)
+
+    def _keys(self, task_id: str) -> list[tuple[str, str, str]]:
+        return sorted(self._of_task.get(task_id, ()))
+
+    def _remove(self, key: tuple[str, str, str]) -> None:
+        del self._configs[key]
+        self._of_task[key[0]].discard(key)
+        if not self._of_task[key[0]]:
+            del self._of_task[key[0]]
+
+
+def _without_streamed_text(task: Task) -> Task:
     if not any(is_transitory(artifact.artifact_id) for artifact in task.artifacts):
         return task
     durable = copy.deepcopy(task)

@@ -45,6 +45,7 @@ class GuardedHandler(RequestHandler):
         self, handler: BridgeRequestHandler, *, extensions: Iterable[AgentExtension]
     ) -> None:
         self._bridge = handler
+        # a2a-sdk's decorators hide the types of the methods that the bridge's handler inherits.
         self._handler: RequestHandler = handler
         self._required = frozenset(known.uri for known in extensions if known.required)
 
@@ -60,7 +61,7 @@ class GuardedHandler(RequestHandler):
         self, params: SendMessageRequest, context: Call
     ) -> AsyncGenerator[Event, None]:
         with self._guard(context):
-            async with aclosing(await self._bridge.open_stream(params, context)) as events:
+            async with aclosing(self._bridge.on_message_send_stream(params, context)) as events:
                 async for event in events:
                     yield event
 
@@ -68,7 +69,7 @@ class GuardedHandler(RequestHandler):
         self, params: SubscribeToTaskRequest, context: Call
     ) -> AsyncGenerator[Event, None]:
         with self._guard(context):
-            async with aclosing(await self._bridge.open_subscription(params, context)) as events:
+            async with aclosing(self._bridge.on_subscribe_to_task(params, context)) as events:
                 async for event in events:
                     yield event
 

@@ -1,4 +1,4 @@
-"""The request handler: which run a call starts or joins, in which order, and what it is answered.
+"""The request handler: which run a call starts or joins, in which order, and how it is answered.
 
 What it leaves to others:
 
@@ -43,13 +43,13 @@ from a2a.utils.proto_utils import validate_proto_required_fields
 from a2a.utils.task import apply_history_length, validate_history_length
 
 from aion_adk.protocol.stamp import unwritable_values_of
-from aion_adk.protocol.task_state import PAUSED_STATES, TERMINAL_STATES, require_open, state_name
+from aion_adk.protocol.task_state import PAUSED_STATES, require_open
 from aion_adk.tasks.push import PushDelivery
 from aion_adk.tasks.readers import Reader
 from aion_adk.tasks.record import PlainTasks, TaskRecord
 from aion_adk.tasks.registry import RunRegistry
 from aion_adk.tasks.seen_messages import MessageKey, SeenMessages
-from aion_adk.tasks.task_run import TaskRun
+from aion_adk.tasks.task_run import TaskOptions, TaskRun
 
 _WEBHOOK = "task_push_notification_config"
 
@@ -65,8 +65,8 @@ class BridgeRequestHandler(DefaultRequestHandler):
     message once. A client that leaves does not stop its run.
 
     `durable` says that the store outlives this process, and that no other process runs tasks on
-    it: messages taken before a restart are looked up there, and a task that it shows at work
-    without a run here ends FAILED when it is next asked for.
+    it: messages taken before a restart are looked up there, and a stored task that is at work but
+    has no run in this process ends FAILED when it is next read.
     """
 
     def __init__(
@@ -75,13 +75,12 @@ class BridgeRequestHandler(DefaultRequestHandler):
         task_store: TaskStore | VersionedTaskStore,
         agent_card: AgentCard,
         *,
+        options: TaskOptions | None = None,
         push: PushDelivery | None = None,
         extended_agent_card: AgentCard | None = None,
         extended_card_modifier: CardModifier | None = None,
-        final_task: bool = False,
         durable: bool = False,
         remembered_messages: int = 10_000,
-        shutdown_grace: float = 10.0,
     ) -> None:
         versioned = isinstance(task_store, VersionedTaskStore)
         super().__init__(
@@ -102,10 +101,9 @@ class BridgeRequestHandler(DefaultRequestHandler):
             agent_executor,
             self._tasks,
             self._seen,
+            options or TaskOptions(),
             push=push,
-            final_task=final_task,
             durable=durable,
-            shutdown_grace=shutdown_grace,
         )
         self._canceling: dict[str, asyncio.Task[Task | None]] = {}
 
@@ -127,7 +125,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
         if isinstance(answer, TaskRun):
             await answer.add_reader(reader)
         else:
-            reader.push(answer)
+            reader.show(answer)
             reader.close()
         return reader
 
@@ -162,7 +160,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
             reader = Reader()
             await run.add_reader(reader)
             return reader
-        subscriber.push_first(task)
+        subscriber.show_first(task)
         if task.status.state not in PAUSED_STATES:
             subscriber.close()
         return subscriber
@@ -181,8 +179,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
         task = await self._registry.require(params.id, context)
         if task.id in self._canceling:
             raise TaskNotCancelableError(f"Task {task.id} is being canceled already.")
-        if task.status.state in TERMINAL_STATES:
-            raise TaskNotCancelableError(f"Task {task.id} is over: {state_name(task)}.")
+        require_open(task, otherwise=TaskNotCancelableError)
         canceling = asyncio.create_task(self._registry.cancel(task, context))
         self._canceling[task.id] = canceling
         canceling.add_done_callback(lambda _: self._canceling.pop(task.id))
@@ -220,17 +217,19 @@ class BridgeRequestHandler(DefaultRequestHandler):
         message = params.message
         await self._check_push_config(params)
         record = await self._record_named_by(message, context)
+        waited = False
         if message.context_id:
-            owner = resolve_user_scope(context)
-            key = MessageKey(owner, message.context_id, message.message_id)
-            if self._durable:
-                await self._seen.recall(self._tasks, owner, message.context_id, context)
+            owner, context_id = resolve_user_scope(context), message.context_id
+            waited = self._durable and await self._seen.recall(
+                self._tasks, owner, context_id, context
+            )
+            key = MessageKey(owner, context_id, message.message_id)
             if known := await self._known(key, context):
                 return known
         if record and record.task:
             require_open(record.task)
         # While messages were recalled the task may have changed.
-        fresh = None if self._durable else record
+        fresh = None if waited else record
         return self._registry.start(params, context, streaming=streaming, record=fresh)
 
     async def _record_named_by(

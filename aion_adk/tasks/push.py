@@ -9,11 +9,8 @@ from functools import cached_property
 
 import httpx
 from a2a.server.agent_execution import RequestContext
-from a2a.server.context import ServerCallContext
-from a2a.server.owner_resolver import resolve_user_scope
 from a2a.server.tasks import BasePushNotificationSender, PushNotificationConfigStore
-from a2a.server.tasks.push_notification_config_store import normalize_push_notification_config
-from a2a.types import TaskArtifactUpdateEvent, TaskPushNotificationConfig
+from a2a.types import TaskArtifactUpdateEvent
 from a2a.utils.push_url_validator import validate_push_notification_url
 
 from aion_adk import timeouts
@@ -21,10 +18,10 @@ from aion_adk.protocol.task_state import TERMINAL_STATES, TaskEvent
 
 logger = logging.getLogger(__name__)
 
-MOST_WAITING = 256
-MOST_AT_ONCE = 64
-MOST_FAILING = 1_000
-MOST_WATCHED = 100_000
+MAX_WAITING = 256
+MAX_AT_ONCE = 64
+MAX_FAILING = 1_000
+MAX_WATCHED = 100_000
 
 _RETRIED_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 
@@ -33,7 +30,7 @@ class PushDelivery:
     """Posts what happens to a task to the webhooks registered for it.
 
     A task's events wait in a queue of their own, so a webhook that is slow or dead holds up
-    nothing but itself. Beyond `MOST_WAITING` the oldest are dropped, and the log says so.
+    nothing but itself. Beyond `MAX_WAITING` the oldest are dropped, and the log says so.
     """
 
     def __init__(
@@ -50,7 +47,7 @@ class PushDelivery:
         self._watched: OrderedDict[str, None] = OrderedDict()
         self._queues: dict[str, deque[TaskEvent]] = {}
         self._workers: set[asyncio.Task[None]] = set()
-        self._slots = asyncio.Semaphore(MOST_AT_ONCE)
+        self._slots = asyncio.Semaphore(MAX_AT_ONCE)
 
     async def accepts(self, url: str) -> bool:
         """Whether notifications may go to `url`: public addresses only, unless told otherwise."""
@@ -63,10 +60,10 @@ class PushDelivery:
         return parsed.scheme in ("http", "https") and bool(parsed.host)
 
     def watch(self, task_id: str) -> None:
-        """Expects webhooks for the task; the events of every other one are not looked at."""
+        """Looks for webhooks of the task from here on; other tasks are known to have none."""
         self._watched[task_id] = None
         self._watched.move_to_end(task_id)
-        while len(self._watched) > MOST_WATCHED:
+        while len(self._watched) > MAX_WATCHED:
             self._watched.popitem(last=False)
 
     async def expect(self, request: RequestContext, *, goes_on: bool) -> None:
@@ -86,7 +83,7 @@ class PushDelivery:
         sent = copy.deepcopy(event)
         queue = self._queues.get(task_id)
         if queue is not None:
-            if len(queue) >= MOST_WAITING:
+            if len(queue) >= MAX_WAITING:
                 logger.warning("task %s: a push notification is dropped, too many wait", task_id)
                 queue.popleft()
             queue.append(sent)
@@ -164,7 +161,7 @@ class RetryingTransport(httpx.AsyncBaseTransport):
                 self._failing.pop(url, None)
                 return httpx.Response(status, request=request)
         self._failing[url] = None
-        if len(self._failing) > MOST_FAILING:
+        if len(self._failing) > MAX_FAILING:
             self._failing.popitem(last=False)
         raise httpx.ConnectError(f"no answer after {attempts} attempts", request=request)
 
@@ -176,55 +173,6 @@ class RetryingTransport(httpx.AsyncBaseTransport):
             response = await self._transport.handle_async_request(request)
             await response.aclose()
             return response.status_code
-
-
-class MemoryPushConfigs(PushNotificationConfigStore):
-    """Keeps the newest push configurations."""
-
-    def __init__(self, *, most: int = 10_000) -> None:
-        self._configs: OrderedDict[tuple[str, str, str], TaskPushNotificationConfig] = OrderedDict()
-        self._of_task: dict[str, set[tuple[str, str, str]]] = {}
-        self._most = most
-
-    async def set_info(
-        self,
-        task_id: str,
-        notification_config: TaskPushNotificationConfig,
-        context: ServerCallContext,
-    ) -> TaskPushNotificationConfig:
-        config = normalize_push_notification_config(task_id, notification_config)
-        key = (task_id, resolve_user_scope(context), config.id)
-        self._configs[key] = config
-        self._of_task.setdefault(task_id, set()).add(key)
-        while len(self._configs) > self._most:
-            self._remove(next(iter(self._configs)))
-        return config
-
-    async def get_info(
-        self, task_id: str, context: ServerCallContext
-    ) -> list[TaskPushNotificationConfig]:
-        owner = resolve_user_scope(context)
-        return [self._configs[key] for key in self._keys(task_id) if key[1] == owner]
-
-    async def get_info_for_dispatch(self, task_id: str) -> list[TaskPushNotificationConfig]:
-        return [self._configs[key] for key in self._keys(task_id)]
-
-    async def delete_info(
-        self, task_id: str, context: ServerCallContext, config_id: str | None = None
-    ) -> None:
-        owner = resolve_user_scope(context)
-        for key in self._keys(task_id):
-            if key[1] == owner and config_id in (None, key[2]):
-                self._remove(key)
-
-    def _keys(self, task_id: str) -> list[tuple[str, str, str]]:
-        return sorted(self._of_task.get(task_id, ()))
-
-    def _remove(self, key: tuple[str, str, str]) -> None:
-        del self._configs[key]
-        self._of_task[key[0]].discard(key)
-        if not self._of_task[key[0]]:
-            del self._of_task[key[0]]
 
 
 def _is_last(event: TaskEvent) -> bool:

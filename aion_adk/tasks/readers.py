@@ -10,21 +10,29 @@ from functools import cached_property
 from typing import Protocol
 
 from a2a.server.events import Event
-from a2a.types import SendMessageConfiguration, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
+from a2a.types import SendMessageConfiguration, Task, TaskArtifactUpdateEvent
 from a2a.utils.errors import InternalError
 from a2a.utils.task import apply_history_length
 
-MOST_BYTES = 8 * 1024 * 1024
+from aion_adk.protocol.task_state import status_update_of
+
+MAX_BYTES = 8 * 1024 * 1024
 """What may wait for a reader. A single event may be larger."""
 
-MOST_BYTES_PER_PIECE = 256 * 1024
+MAX_BYTES_PER_PIECE = 256 * 1024
 """Text is merged into pieces of about this size: each is copied several times when written."""
 
 _OVERHEAD = 1024
+"""What an event or a piece of text that waits is counted beside its content, in bytes."""
+
+_CHUNKS_SINGLY = 32
+"""So many chunks of a run leave one by one, since a short answer is read as it comes."""
+
+_WRITE_SECONDS = 0.001
+"""About how long it takes to write a chunk; those made in that time leave together."""
 
 _LOOP_PASSES = 3
-_CHUNKS_SINGLY = 32
-_WRITE_SECONDS = 0.001
+"""Turns of the event loop in which the readers may take and write a chunk."""
 
 
 class OpenText:
@@ -82,19 +90,19 @@ class Reader(AsyncIterator[Event]):
     """An async iterator of the events of one run, or of the runs to come on a paused task.
 
     Text that waits is merged, everything else is kept in order. A reader so slow that even this
-    grows past `most_bytes` gets an error and no more events. `configuration` bounds the history
+    grows past `max_bytes` gets an error and no more events. `configuration` bounds the history
     of the tasks that are shown; with `updates_only` a whole task is shown as a change of status.
     """
 
     def __init__(
         self,
         *,
-        most_bytes: int = MOST_BYTES,
+        max_bytes: int = MAX_BYTES,
         configuration: SendMessageConfiguration | None = None,
         updates_only: bool = False,
     ) -> None:
         self.source: ReaderSource | None = None
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self._configuration = configuration
         self._updates_only = updates_only
         self._waiting: deque[Event | _Unread] = deque()
@@ -109,25 +117,23 @@ class Reader(AsyncIterator[Event]):
         """Whether there is something the reader has not taken."""
         return bool(self._waiting)
 
-    def push(self, event: Event) -> None:
+    def show(self, event: Event) -> None:
         if self._closed:
             return
         if self._updates_only and isinstance(event, Task):
-            event = TaskStatusUpdateEvent(
-                task_id=event.id, context_id=event.context_id, status=event.status
-            )
+            event = status_update_of(event)
         for unread in self._unread.values():
             unread.stop = len(unread.text.chunks)
         self._unread.clear()
         self._waiting.append(event)
         self._grow(_OVERHEAD + event.ByteSize())
 
-    def push_first(self, task: Task) -> None:
+    def show_first(self, task: Task) -> None:
         """Shows the task before anything else, whole."""
         self._waiting.appendleft(task)
         self._grow(_OVERHEAD + task.ByteSize())
 
-    def push_text(self, text: OpenText, start: int) -> None:
+    def show_chunks(self, text: OpenText, start: int) -> None:
         """Shows the chunks of `text` from `start` on, and those that follow."""
         if self._closed:
             return
@@ -194,7 +200,7 @@ class Reader(AsyncIterator[Event]):
         text, start = unread.text, unread.start
         end = len(text.chunks) if unread.stop is None else unread.stop
         stop, size = start, 0
-        while stop < end and size <= MOST_BYTES_PER_PIECE:
+        while stop < end and size <= MAX_BYTES_PER_PIECE:
             size += sys.getsizeof(text.chunks[stop])
             stop += 1
         self._bytes -= size
@@ -209,7 +215,7 @@ class Reader(AsyncIterator[Event]):
 
     def _grow(self, size: int) -> None:
         self._bytes += size
-        if self._bytes > self._most_bytes and len(self._waiting) > 1:
+        if self._bytes > self._max_bytes and len(self._waiting) > 1:
             self._waiting.clear()
             self._unread.clear()
             self.close(InternalError("The stream was closed because its reader was too slow."))
@@ -232,7 +238,7 @@ class Readers:
     def add(self, reader: Reader) -> None:
         """Shows `reader` the text of the open sections, and everything from here on."""
         for text in self._open.values():
-            reader.push_text(text, 0)
+            reader.show_chunks(text, 0)
         self._readers.append(reader)
         reader.source = self
 
@@ -241,7 +247,7 @@ class Readers:
 
     def show(self, event: Event) -> None:
         for reader in self._readers:
-            reader.push(event)
+            reader.show(event)
 
     async def show_text(self, event: TaskArtifactUpdateEvent) -> None:
         """Shows an update of text in flight: the first chunk, one more, or the end of a section."""
@@ -255,7 +261,7 @@ class Readers:
         elif artifact.parts:
             text = self._open[artifact.artifact_id] = OpenText(event)
             for reader in self._readers:
-                reader.push_text(text, 0)
+                reader.show_chunks(text, 0)
             await self._pace()
 
     async def add_text(self, artifact_id: str, chunk: str) -> bool:
@@ -266,7 +272,7 @@ class Readers:
         text.chunks.append(chunk)
         start = len(text.chunks) - 1
         for reader in self._readers:
-            reader.push_text(text, start)
+            reader.show_chunks(text, start)
         await self._pace()
         return True
 
@@ -284,9 +290,9 @@ class Readers:
     async def _pace(self) -> None:
         """Lets the readers write a chunk before the next one is made.
 
-        In a long answer those that are made within the time of one write leave together: most of
-        what a chunk costs is waking its reader. An agent that awaits anything between two
-        chunks gives the readers that time anyway.
+        In a long answer the chunks that are made within the time of one write leave together:
+        most of what a chunk costs is waking its reader. An agent that awaits anything between
+        two chunks gives the readers that time anyway.
         """
         if not self._readers:
             return

@@ -21,7 +21,7 @@ from aion_adk.tasks.push import PushDelivery
 from aion_adk.tasks.readers import Reader
 from aion_adk.tasks.record import TaskRecord
 from aion_adk.tasks.seen_messages import MessageKey, SeenMessages
-from aion_adk.tasks.task_run import TaskRun
+from aion_adk.tasks.task_run import LiveTask, TaskOptions, TaskRun
 
 logger = logging.getLogger(__name__)
 
@@ -87,11 +87,10 @@ class RunRegistry:
         executor: AgentExecutor,
         tasks: VersionedTaskStore,
         seen: SeenMessages,
+        options: TaskOptions,
         *,
         push: PushDelivery | None,
-        final_task: bool,
         durable: bool,
-        shutdown_grace: float,
     ) -> None:
         self.subscribers = Subscribers()
         self._executor = executor
@@ -99,15 +98,14 @@ class RunRegistry:
         self._stamps = self._task_executor.stamps if self._task_executor else StampOptions()
         self._tasks = tasks
         self._seen = seen
+        self._options = options
         self._push = push
-        self._final_task = final_task
         self._durable = durable
-        self._shutdown_grace = shutdown_grace
         self._runs: dict[str, TaskRun] = {}
         self._in_flight: set[TaskRun] = set()
         self._waiting: set[TaskRun] = set()
-        self._turns: dict[tuple[str, str], list[TaskRun]] = {}
-        """Of each context, in the order in which they came."""
+        self._of_context: dict[tuple[str, str], list[TaskRun]] = {}
+        """The runs of each context, in the order in which they came."""
         self._closing: asyncio.Task[None] | None = None
 
     def run_of(self, task_id: str) -> TaskRun | None:
@@ -160,11 +158,11 @@ class RunRegistry:
         owner = resolve_user_scope(context)
         context_id = request.context_id or ""
         key = MessageKey(owner, context_id, message.message_id)
-        turns = self._turns.setdefault((owner, context_id), [])
-        waits = bool(turns)
+        in_order = self._of_context.setdefault((owner, context_id), [])
+        waits = bool(in_order)
         run = self._new_run(request, record=None if waits else record, streaming=streaming)
-        turns.append(run)
-        run.work(asyncio.create_task(self._work(run, turns, follow_up=follow_up)))
+        in_order.append(run)
+        run.attach(asyncio.create_task(self._work(run, in_order, follow_up=follow_up)))
         if waits:
             self._waiting.add(run)
         if not (follow_up and waits):
@@ -207,11 +205,11 @@ class RunRegistry:
         if self._closing:
             await self._closing
 
-    async def _work(self, run: TaskRun, turns: list[TaskRun], *, follow_up: bool) -> None:
+    async def _work(self, run: TaskRun, in_order: list[TaskRun], *, follow_up: bool) -> None:
         """The run from its place in the context to its end; only here is `execute` called."""
         try:
-            while place := turns.index(run):
-                await asyncio.wait([turns[place - 1].released])
+            while place := in_order.index(run):
+                await asyncio.wait([in_order[place - 1].released])
             self._waiting.discard(run)
             self._runs[run.task_id] = run
             if follow_up:
@@ -273,9 +271,9 @@ class RunRegistry:
 
     async def _drain(self) -> None:
         self.subscribers.close()
-        if self._in_flight and self._shutdown_grace > 0:
-            released = [run.released for run in self._in_flight]
-            await asyncio.wait(released, timeout=self._shutdown_grace)
+        grace = self._options.shutdown_grace
+        if self._in_flight and grace > 0:
+            await asyncio.wait([run.released for run in self._in_flight], timeout=grace)
         await asyncio.gather(*(self._shut_down(run) for run in list(self._in_flight)))
 
     async def _shut_down(self, run: TaskRun) -> None:
@@ -295,20 +293,15 @@ class RunRegistry:
     def _new_run(
         self, request: RequestContext, *, record: TaskRecord | None = None, streaming: bool = False
     ) -> TaskRun:
-        return TaskRun(
-            request,
-            record or TaskRecord(self._tasks, request.task_id or "", request.call_context),
-            self._stamps,
-            push=self._push,
-            final_task=self._final_task,
-            streaming=streaming,
-        )
+        record = record or TaskRecord(self._tasks, request.task_id or "", request.call_context)
+        live = LiveTask(record, self._options, push=self._push)
+        return TaskRun(request, live, self._stamps, streaming=streaming)
 
     def _forget(self, run: TaskRun, key: MessageKey) -> None:
-        turns = self._turns[key.owner, key.context_id]
-        turns.remove(run)
-        if not turns:
-            del self._turns[key.owner, key.context_id]
+        in_order = self._of_context[key.owner, key.context_id]
+        in_order.remove(run)
+        if not in_order:
+            del self._of_context[key.owner, key.context_id]
         self._waiting.discard(run)
         self._in_flight.discard(run)
         self._seen.settle(key, run)

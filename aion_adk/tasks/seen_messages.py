@@ -60,27 +60,33 @@ class SeenMessages:
 
     async def recall(
         self, store: VersionedTaskStore, owner: str, context_id: str, context: ServerCallContext
-    ) -> None:
-        """Learns the messages of a context's newest tasks from a store that outlives processes."""
+    ) -> bool:
+        """Learns the messages of a context's newest tasks from a store that outlives processes;
+        False if that was done before, and nothing had to be waited for."""
         key = (owner, context_id)
         asking = self._recalled.get(key)
         if asking is None:
-            asking = asyncio.create_task(self._learn(store, owner, context_id, context))
+            asking = asyncio.create_task(self._learn(store, key, context))
             self._recalled[key] = asking
             if len(self._recalled) > self._most:
                 self._recalled.popitem(last=False)
-        try:
-            await asyncio.shield(asking)
-        except Exception:
-            self._recalled.pop(key, None)
-            raise
+        elif asking.done():
+            return False
+        await asyncio.shield(asking)
+        return True
 
     async def _learn(
-        self, store: VersionedTaskStore, owner: str, context_id: str, context: ServerCallContext
+        self, store: VersionedTaskStore, key: tuple[str, str], context: ServerCallContext
     ) -> None:
+        owner, context_id = key
         request = ListTasksRequest(context_id=context_id, page_size=_NEWEST_TASKS)
-        for task in (await store.list(request, context)).tasks:
+        try:
+            found = await store.list(request, context)
+        except BaseException:
+            self._recalled.pop(key, None)  # the next message of the context asks again
+            raise
+        for task in found.tasks:
             for message in task.history:
-                key = MessageKey(owner, task.context_id, message.message_id)
-                if message.role == Role.ROLE_USER and key not in self._taken:
-                    self.note(key, task.id)
+                known = MessageKey(owner, task.context_id, message.message_id)
+                if message.role == Role.ROLE_USER and known not in self._taken:
+                    self.note(known, task.id)

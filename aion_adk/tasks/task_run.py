@@ -3,16 +3,18 @@
 import asyncio
 import copy
 import logging
+from dataclasses import dataclass
 from functools import cached_property
 
 from a2a.server.agent_execution import RequestContext
 from a2a.server.cluster import ConcurrentTaskModificationError
 from a2a.server.events import Event, EventQueue
-from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskState, TaskStatusUpdateEvent
+from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskState
 from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError
 
 from aion_adk import timeouts
 from aion_adk.errors import log_failure
+from aion_adk.option_values import Seconds
 from aion_adk.protocol.from_genai import text_message
 from aion_adk.protocol.parts import is_transitory
 from aion_adk.protocol.stamp import Stamp, StampOptions, join_history
@@ -22,6 +24,7 @@ from aion_adk.protocol.task_state import (
     TaskEvent,
     add_to_history,
     settled_state_of,
+    status_update_of,
     updated,
 )
 from aion_adk.tasks.push import PushDelivery
@@ -33,6 +36,17 @@ logger = logging.getLogger(__name__)
 Answer = Task | Message
 
 
+@dataclass(frozen=True, kw_only=True)
+class TaskOptions:
+    """The options of the handler; `ServerOptions` has the same ones and more."""
+
+    final_task: bool = False
+    """Ends a stream with the whole task in place of its last status."""
+
+    shutdown_grace: Seconds = 10.0
+    """Seconds that running tasks get to end when the server is told to stop."""
+
+
 class LiveTask:
     """Applies each event to the task, saves what is durable, and shows it to the readers.
 
@@ -40,7 +54,9 @@ class LiveTask:
     do not wait for the end, `settled` the answer for all others.
     """
 
-    def __init__(self, record: TaskRecord, *, push: PushDelivery | None, final_task: bool) -> None:
+    def __init__(
+        self, record: TaskRecord, options: TaskOptions, *, push: PushDelivery | None
+    ) -> None:
         loop = asyncio.get_running_loop()
         self.task: Task | None = None
         self.made_here = False
@@ -51,7 +67,7 @@ class LiveTask:
         self.readers = Readers()
         self.record = record
         self._push = push
-        self._final_task = final_task
+        self._options = options
         self._applying = asyncio.Lock()
 
     async def make(self, stamp: Stamp, message: Message) -> bool:
@@ -80,7 +96,7 @@ class LiveTask:
         # An event that is being saved is in the task already but not yet with the readers.
         async with self._applying:
             if self.first.done() and not self.first.exception():
-                reader.push(
+                reader.show(
                     copy.deepcopy(self.task) if self.task is not None else self.first.result()
                 )
             self.readers.add(reader)
@@ -89,7 +105,7 @@ class LiveTask:
             elif self.over:
                 reader.close()
 
-    def answer(self, result: Answer | Exception) -> None:
+    def settle(self, result: Answer | Exception) -> None:
         """Answers every caller so far; the readers have seen their last event."""
         for future in (self.first, self.settled):
             if future.done():
@@ -101,7 +117,7 @@ class LiveTask:
                 future.set_result(result)
         self.readers.close(result if isinstance(result, Exception) else None)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Takes no further event."""
         self.over = True
         self.readers.close()
@@ -123,7 +139,7 @@ class LiveTask:
         if shown is not None:
             self.readers.show(shown)
         if state is not None:
-            self.answer(copy.deepcopy(task))
+            self.settle(copy.deepcopy(task))
         self.over = self.over or state in TERMINAL_STATES
         return True
 
@@ -138,7 +154,7 @@ class LiveTask:
             self.made_here = False
             if state is None:
                 return None
-        whole = is_first or (self._final_task and state in TERMINAL_STATES)
+        whole = is_first or (self._options.final_task and state in TERMINAL_STATES)
         return copy.deepcopy(task) if whole else event
 
     async def _save(self, task: Task) -> bool:
@@ -151,8 +167,8 @@ class LiveTask:
             return False
         except Exception as error:
             error_id = log_failure(logger, f"task {task_id} not saved", error)
-            self.answer(InternalError(f"The task could not be saved. Error id: {error_id}"))
-            self.end()
+            self.settle(InternalError(f"The task could not be saved. Error id: {error_id}"))
+            self.close()
             return False
         return True
 
@@ -161,15 +177,11 @@ class LiveTask:
         stored = await self.record.load()
         if stored and stored.status.state in SETTLED_STATES:
             self.task = stored
-            self.readers.show(
-                TaskStatusUpdateEvent(
-                    task_id=stored.id, context_id=stored.context_id, status=stored.status
-                )
-            )
-            self.answer(copy.deepcopy(stored))
+            self.readers.show(status_update_of(stored))
+            self.settle(copy.deepcopy(stored))
         else:
-            self.answer(InternalError("The task was changed by another writer."))
-        self.end()
+            self.settle(InternalError("The task was changed by another writer."))
+        self.close()
 
 
 class TaskRun(EventQueue):
@@ -184,19 +196,17 @@ class TaskRun(EventQueue):
     def __init__(
         self,
         request: RequestContext,
-        record: TaskRecord,
+        live: LiveTask,
         stamps: StampOptions,
         *,
-        push: PushDelivery | None,
-        final_task: bool,
         streaming: bool,
     ) -> None:
         self.request = request
-        self.record = record
-        self.task_id = record.task_id
+        self.record = live.record
+        self.task_id = live.record.task_id
         self.streaming = streaming
         self.released: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._live = LiveTask(record, push=push, final_task=final_task)
+        self._live = live
         self._stamps = stamps
         self._worker: asyncio.Task[None] | None = None
         self._ending: TaskState | None = None
@@ -223,7 +233,7 @@ class TaskRun(EventQueue):
         answer = first.result()
         return answer if isinstance(answer, Message) else self.task_id
 
-    def work(self, worker: asyncio.Task[None]) -> None:
+    def attach(self, worker: asyncio.Task[None]) -> None:
         """Takes the asyncio task that runs the executor."""
         self._worker = worker
         worker.add_done_callback(self._on_worker_done)
@@ -302,8 +312,8 @@ class TaskRun(EventQueue):
         try:
             known = self.task is not None and (self._worker is None or self._live.first.done())
             if error and not known and not self.over:
-                self._live.answer(error)
-                self._live.end()
+                self._live.settle(error)
+                self._live.close()
             elif not self.over:
                 message = text_message(str(error)) if error else None
                 await self._apply(self.stamp.status_update(state, message=message))
@@ -321,7 +331,7 @@ class TaskRun(EventQueue):
         if not self.released.done():
             self.released.set_result(None)
         if self._ending is None and not self.over:
-            self._live.end()
+            self._live.close()
 
     async def _publish(self, event: TaskEvent) -> None:
         task_id = event.id if isinstance(event, Task) else event.task_id
@@ -341,8 +351,8 @@ class TaskRun(EventQueue):
             raise InvalidAgentResponseError("A Message cannot follow a Task.")
         else:
             self._live.readers.show(message)
-            self._live.answer(message)
-            self._live.end()
+            self._live.settle(message)
+            self._live.close()
 
     async def _apply(self, event: TaskEvent) -> None:
         if not await self._live.apply(event):

@@ -70,7 +70,7 @@ class Streaming(BridgeRequestHandler):
     async def open_stream(self, params: SendMessageRequest, context: ServerCallContext) -> Reader:
         reader = Watched()
         self.readers.append(reader)
-        reader.push(Task(id="t", context_id=params.message.context_id))
+        reader.show(Task(id="t", context_id=params.message.context_id))
         if self._error:
             reader.close(self._error)
         return reader

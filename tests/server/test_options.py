@@ -1,6 +1,5 @@
 """The options of `to_a2a`, `serve` and `ADKAgentExecutor`."""
 
-from dataclasses import fields
 from math import inf, nan
 from types import MappingProxyType
 from typing import Any, get_type_hints
@@ -134,8 +133,6 @@ def test_every_setting_of_a_file_or_the_command_line_is_a_server_option_of_that_
         assert hints[name] in (SETTINGS[name].type, SETTINGS[name].type | None)
 
 
-def test_the_executor_gets_the_run_options_of_the_server() -> None:
-    names = {field.name for field in fields(RunOptions)}
-    keywords = ServerOptions(reply_as="artifact", grpc_port=0).run_keywords
-    assert set(keywords) == names
-    assert RunOptions(**keywords) == RunOptions(reply_as="artifact")
+def test_keywords_of_the_executor_replace_the_fields_of_its_options_and_are_checked() -> None:
+    with pytest.raises(ValueError, match="run_timeout must be a number above 0 or None, got -1"):
+        ADKAgentExecutor(InMemoryRunner(agent=AGENT), ServerOptions(run_timeout=3), run_timeout=-1)

@@ -192,10 +192,12 @@ class CountingReads(MemoryTaskStore):
         return await super().get(task_id, context)
 
 
-async def test_the_task_that_goes_on_is_read_once() -> None:
+@pytest.mark.parametrize("durable", [False, True])
+async def test_the_task_that_goes_on_is_read_once(durable: bool) -> None:
     store = CountingReads()
-    handler = handler_of(asks_back, task_store=store)
+    handler = handler_of(asks_back, task_store=store, durable=durable)
     task = await ask(handler, "start")
+    await ask(handler, "more", task_id=task.id)  # a durable store is asked for earlier messages
     await until_idle()
     store.reads = 0
     await ask(handler, "done", task_id=task.id)

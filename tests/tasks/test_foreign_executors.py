@@ -1,6 +1,8 @@
 """Executors that were written for a2a-sdk alone."""
 
 import asyncio
+import subprocess
+import sys
 
 import pytest
 from a2a.server.agent_execution import AgentExecutor, RequestContext
@@ -160,3 +162,11 @@ async def test_an_event_for_another_task_is_refused() -> None:
 
     with pytest.raises(InvalidAgentResponseError):
         await ask(handler_of(Confused()), "one")
+
+
+def test_the_life_of_a_task_needs_no_adk() -> None:
+    code = (
+        "import sys; sys.modules['google.adk'] = None;"
+        "import aion_adk.tasks.guarded_handler, aion_adk.storage.memory"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

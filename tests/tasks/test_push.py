@@ -15,9 +15,9 @@ from google.adk.events import Event
 
 from aion_adk import to_a2a
 from aion_adk.context.emit import emit_message
-from aion_adk.storage.memory import MemoryTaskStore
+from aion_adk.storage.memory import MemoryPushConfigs, MemoryTaskStore
 from aion_adk.tasks.handler import BridgeRequestHandler
-from aion_adk.tasks.push import MemoryPushConfigs, PublicAddresses, PushDelivery, RetryingTransport
+from aion_adk.tasks.push import PublicAddresses, PushDelivery, RetryingTransport
 from tests.acts import asks_back
 from tests.agents import text_event
 from tests.handling import Acting, ask, call, cancel, handler_of, state_of
@@ -72,7 +72,7 @@ async def test_a_webhook_that_fails_is_tried_again_and_keeps_its_order() -> None
 async def test_webhooks_for_tasks_that_do_not_exist_take_no_place_of_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("aion_adk.tasks.push.MOST_WATCHED", 1)
+    monkeypatch.setattr("aion_adk.tasks.push.MAX_WATCHED", 1)
     webhook = Webhook()
     handler = handler_of(asks_back, push=impatient())
     async with listening_webhook(webhook) as hook:

@@ -13,7 +13,7 @@ from a2a.types import (
 from a2a.utils.errors import InternalError
 
 from aion_adk.protocol.parts import STREAM_DELTA, is_transitory
-from aion_adk.tasks.readers import MOST_BYTES, MOST_BYTES_PER_PIECE, Reader, Readers
+from aion_adk.tasks.readers import MAX_BYTES, MAX_BYTES_PER_PIECE, Reader, Readers
 
 
 def chunk(text: str, *, of: str = STREAM_DELTA, append: bool = True) -> TaskArtifactUpdateEvent:
@@ -38,8 +38,8 @@ async def show(readers: Readers, *events: Event) -> None:
             readers.show(event)
 
 
-def reader_of(readers: Readers, *, most_bytes: int = MOST_BYTES) -> Reader:
-    reader = Reader(most_bytes=most_bytes)
+def reader_of(readers: Readers, *, max_bytes: int = MAX_BYTES) -> Reader:
+    reader = Reader(max_bytes=max_bytes)
     readers.add(reader)
     return reader
 
@@ -55,6 +55,15 @@ async def test_text_that_waits_is_merged_and_other_events_keep_their_place() -> 
     await show(readers, chunk("a", append=False), chunk("b"), status(), chunk("c"), chunk("d"))
     reader.close()
     assert await read(reader) == [chunk("ab", append=False), status(), chunk("cd")]
+
+
+async def test_the_first_32_chunks_leave_one_by_one_to_a_reader_that_takes_them() -> None:
+    readers = Readers()
+    reading = asyncio.create_task(read(reader := reader_of(readers)))
+    chunks = [chunk(str(number), append=number > 0) for number in range(32)]
+    await show(readers, *chunks)
+    reader.close()
+    assert await reading == chunks
 
 
 async def test_sections_that_are_open_at_once_are_merged_apart() -> None:
@@ -77,12 +86,12 @@ async def test_merged_text_comes_in_pieces_that_can_be_written() -> None:
     reader.close()
     pieces = await read(reader)
     assert sum(piece.ByteSize() for piece in pieces) > 1_000_000
-    assert all(piece.ByteSize() < 2 * MOST_BYTES_PER_PIECE for piece in pieces)
+    assert all(piece.ByteSize() < 2 * MAX_BYTES_PER_PIECE for piece in pieces)
 
 
 async def test_a_reader_too_slow_gets_an_error_and_not_a_silent_end() -> None:
     readers = Readers()
-    reader = reader_of(readers, most_bytes=100_000)
+    reader = reader_of(readers, max_bytes=100_000)
     for _ in range(20):
         await show(readers, file_of(10_000))
     await show(readers, status(TaskState.TASK_STATE_COMPLETED))
@@ -93,7 +102,7 @@ async def test_a_reader_too_slow_gets_an_error_and_not_a_silent_end() -> None:
 
 async def test_short_chunks_count_with_what_they_cost() -> None:
     readers = Readers()
-    reader = reader_of(readers, most_bytes=100_000)
+    reader = reader_of(readers, max_bytes=100_000)
     for _ in range(10_000):
         await show(readers, chunk("x"))
         await show(readers, status())
@@ -103,7 +112,7 @@ async def test_short_chunks_count_with_what_they_cost() -> None:
 
 async def test_one_event_may_be_larger_than_the_buffer() -> None:
     readers = Readers()
-    reader = reader_of(readers, most_bytes=1000)
+    reader = reader_of(readers, max_bytes=1000)
     await show(readers, file_of(5000))
     reader.close()
     assert await read(reader) == [file_of(5000)]

@@ -1,8 +1,11 @@
 import asyncio
 
 import pytest
+from a2a.server.context import ServerCallContext
+from a2a.types import ListTasksRequest, ListTasksResponse
 from a2a.utils.errors import InvalidParamsError
 
+from aion_adk.storage.memory import MemoryTaskStore
 from tests.acts import Held, asks_back, echo
 from tests.handling import ask, ask_in_background, handler_of, listen, shape_of, state_of
 
@@ -70,3 +73,26 @@ async def test_the_oldest_of_too_many_messages_is_forgotten() -> None:
         await ask(handler, number, context_id="c", message_id=number)
     again = await ask(handler, "0", context_id="c", message_id="0")
     assert again.id != first.id
+
+
+class FailsOnce(MemoryTaskStore):
+    """A store that is out of reach when it is first asked for a list."""
+
+    failed = False
+
+    async def list(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
+        if not self.failed:
+            self.failed = True
+            raise ConnectionError
+        return await super().list(params, context)
+
+
+async def test_a_store_that_was_out_of_reach_is_asked_again_for_earlier_messages() -> None:
+    """A7"""
+    store = FailsOnce()
+    earlier = handler_of(echo, task_store=store)
+    first = await ask(earlier, "one", context_id="c", message_id="m")
+    handler = handler_of(echo, task_store=store, durable=True)
+    with pytest.raises(ConnectionError):
+        await ask(handler, "one", context_id="c", message_id="m")
+    assert await ask(handler, "one", context_id="c", message_id="m") == first

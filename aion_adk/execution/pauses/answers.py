@@ -37,8 +37,8 @@ CallsById = dict[str, types.FunctionCall]
 class OpenCalls:
     """The calls that a task waits for, and the responses received so far.
 
-    ADK takes a call that is answered alone for the end of its agent's work, so nothing runs
-    before every call is answered.
+    To ADK a single answered call is the end of its agent's work, so nothing runs before every
+    call is answered.
     """
 
     calls: list[types.FunctionCall] = field(default_factory=list[types.FunctionCall])

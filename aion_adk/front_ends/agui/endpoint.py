@@ -6,7 +6,7 @@ from typing import Any
 
 from a2a.server.context import ServerCallContext
 from a2a.server.events import Event
-from a2a.types import AgentCard, TaskStatusUpdateEvent
+from a2a.types import AgentCard
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -18,6 +18,7 @@ from aion_adk.front_ends.conversations import FrontEndCalls, with_errors_in
 from aion_adk.front_ends.request import RequestError
 from aion_adk.front_ends.sse import EventStream
 from aion_adk.protocol.json_codec import json_frame
+from aion_adk.protocol.task_state import status_update_of
 
 AGUI_PATH = "/agui"
 
@@ -87,9 +88,7 @@ class AGUIEndpoint:
             raise RequestError("No task waits for what was cancelled.", param="resume")
         await self._calls.cancel(waiting.id, context)
         task = await self._calls.task(waiting.id, context)
-        return TaskStatusUpdateEvent(
-            task_id=task.id, context_id=task.context_id, status=task.status
-        )
+        return status_update_of(task)
 
 
 def capabilities_of(card: AgentCard) -> dict[str, Any]:
