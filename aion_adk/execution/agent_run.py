@@ -32,9 +32,9 @@ from aion_adk.execution.exit_guard import AgentExit, contained_exits
 from aion_adk.execution.options import RunOptions
 from aion_adk.execution.outcome import AgentContent, Outcome, compile_outcome, final_parts, is_final
 from aion_adk.execution.pauses.calls import PendingCalls, resume_messages
-from aion_adk.execution.publisher import Publisher, TaskQueue, TurnQueue
+from aion_adk.execution.publisher import Publisher, TurnQueue
 from aion_adk.protocol.from_genai import agent_message, genai_parts
-from aion_adk.protocol.stamp import join_history, new_id
+from aion_adk.protocol.stamp import TaskQueue, join_history, new_id
 from aion_adk.protocol.structs import to_dict, to_struct
 
 logger = logging.getLogger(__name__)

@@ -33,10 +33,10 @@ from aion_adk.execution.outcome import Outcome
 from aion_adk.execution.pauses.answers import OpenCalls, open_calls_of
 from aion_adk.execution.pauses.calls import paused_state
 from aion_adk.execution.pauses.questions import prompt_message
-from aion_adk.execution.publisher import ForeignQueue, TaskQueue
+from aion_adk.execution.publisher import ForeignQueue
 from aion_adk.execution.telemetry import observed_run
 from aion_adk.protocol.from_genai import genai_parts, text_message
-from aion_adk.protocol.stamp import StampOptions
+from aion_adk.protocol.stamp import StampOptions, TaskQueue
 from aion_adk.protocol.task_state import PAUSED_STATES
 from aion_adk.protocol.to_genai import to_content
 

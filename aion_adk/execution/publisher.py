@@ -6,7 +6,6 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Iterable
-from typing import Protocol, runtime_checkable
 
 from a2a.server.agent_execution import RequestContext
 from a2a.server.events import Event, EventQueue
@@ -25,7 +24,7 @@ from aion_adk.context.turn import DeltaEnd, SectionKey, TextDelta, TurnOutput
 from aion_adk.execution.outcome import Outcome
 from aion_adk.protocol.canonical import CANONICAL_TYPE, CanonicalType
 from aion_adk.protocol.parts import ADK_THOUGHT, STREAM_DELTA, STREAM_DELTA_NAME, STREAM_THOUGHT
-from aion_adk.protocol.stamp import Stamp
+from aion_adk.protocol.stamp import Stamp, TaskQueue
 from aion_adk.protocol.structs import to_struct
 
 logger = logging.getLogger(__name__)
@@ -36,25 +35,7 @@ CHUNK_METADATA = to_struct({CANONICAL_TYPE: CanonicalType.TEXT_CHUNK})
 THOUGHT_METADATA = to_struct({ADK_THOUGHT: True})
 
 
-@runtime_checkable
-class TaskQueue(Protocol):
-    """The queue of a handler that makes, announces and ends its tasks itself."""
-
-    stamp: Stamp
-    streaming: bool
-
-    async def enqueue_event(self, event: Event) -> None: ...
-
-    async def show_text(self, update: TaskArtifactUpdateEvent) -> None:
-        """Shows an update of text in flight: the first chunk of a section, or its end."""
-        ...
-
-    async def add_text(self, artifact_id: str, chunk: str) -> bool:
-        """Shows one more chunk of an open section; False if no such section is open."""
-        ...
-
-
-class ForeignQueue:
+class ForeignQueue(TaskQueue):
     """The queue of any other handler as a `TaskQueue`: the task is announced here.
 
     Such a handler does not say whether the client streams, but a2a-sdk names the method. If it does
@@ -62,10 +43,14 @@ class ForeignQueue:
     """
 
     def __init__(self, queue: EventQueue, stamp: Stamp, context: RequestContext) -> None:
-        self.stamp = stamp
         self.streaming = context.call_context.state.get("method") in _STREAMING_METHODS
+        self._stamp = stamp
         self._queue = queue
         self._held: Task | None = None
+
+    @property
+    def stamp(self) -> Stamp:
+        return self._stamp
 
     async def announce(self, task: Task | None, *, hold: bool) -> None:
         """The new task, or WORKING for a task that goes on. With `hold` the task waits for the

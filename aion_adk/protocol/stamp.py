@@ -4,11 +4,13 @@ import copy
 import logging
 import time
 import uuid
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from a2a.server.agent_execution import RequestContext
+from a2a.server.events import EventQueue
 from a2a.types import (
     Artifact,
     Message,
@@ -35,6 +37,8 @@ from aion_adk.protocol.task_state import add_to_history
 
 logger = logging.getLogger(__name__)
 
+Content = TypeVar("Content", Message, Artifact)
+
 ADK_EXTENSION = "https://google.github.io/adk-docs/a2a/a2a-extension/"
 """In a task's metadata: the task is written for ADK's own client, `RemoteA2aAgent`.
 
@@ -56,10 +60,12 @@ def now() -> Timestamp:
     return Timestamp(seconds=seconds, nanos=nanoseconds // 1000 * 1000)
 
 
-def without_protected(message: Message) -> Message:
+def without_protected(content: Content) -> Content:
     """A copy whose metadata holds no key that only a server may set."""
-    cleaned = copy.deepcopy(message)
-    _clean(cleaned)
+    cleaned = copy.deepcopy(content)
+    for holder in (cleaned, *cleaned.parts):
+        if holder.HasField("metadata"):
+            drop_protected(holder.metadata)
     return cleaned
 
 
@@ -148,12 +154,11 @@ class Stamp:
         return stamped
 
     def artifact(self, artifact: Artifact) -> Artifact:
-        stamped = copy.deepcopy(artifact)
+        stamped = without_protected(artifact)
         stamped.artifact_id = stamped.artifact_id or new_id()
         if is_protected(stamped.artifact_id):
             # It could be taken for one of the server's, such as that of text in flight.
             stamped.artifact_id = f"_{stamped.artifact_id}"
-        _clean(stamped)
         _make_null(unwritable_values_of(stamped))
         return stamped
 
@@ -202,6 +207,25 @@ class Stamp:
             target.metadata.MergeFrom(self.metadata)
 
 
+class TaskQueue(EventQueue):
+    """The queue of a handler that makes, announces and ends its tasks itself."""
+
+    streaming: bool
+    """Whether the caller reads a stream."""
+
+    @property
+    @abstractmethod
+    def stamp(self) -> Stamp: ...
+
+    @abstractmethod
+    async def show_text(self, update: TaskArtifactUpdateEvent) -> None:
+        """Shows an update of text in flight: the first chunk of a section, or its end."""
+
+    @abstractmethod
+    async def add_text(self, artifact_id: str, chunk: str) -> bool:
+        """Shows one more chunk of an open section; False if no such section is open."""
+
+
 def _sent_fields(server_metadata: Mapping[str, Any] | None) -> Struct | None:
     if not server_metadata:
         return None
@@ -215,12 +239,6 @@ def _sent_fields(server_metadata: Mapping[str, Any] | None) -> Struct | None:
             f" got {server_metadata!r}"
         )
     return fields
-
-
-def _clean(content: Message | Artifact) -> None:
-    for holder in (content, *content.parts):
-        if holder.HasField("metadata"):
-            drop_protected(holder.metadata)
 
 
 def _make_null(values: Iterable[Value]) -> None:

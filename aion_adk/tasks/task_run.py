@@ -4,11 +4,10 @@ import asyncio
 import copy
 import logging
 from dataclasses import dataclass
-from functools import cached_property
 
 from a2a.server.agent_execution import RequestContext
 from a2a.server.cluster import ConcurrentTaskModificationError
-from a2a.server.events import Event, EventQueue
+from a2a.server.events import Event
 from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskState
 from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError
 
@@ -17,7 +16,7 @@ from aion_adk.errors import log_failure
 from aion_adk.option_values import Seconds
 from aion_adk.protocol.from_genai import text_message
 from aion_adk.protocol.parts import is_transitory
-from aion_adk.protocol.stamp import Stamp, StampOptions, join_history
+from aion_adk.protocol.stamp import Stamp, StampOptions, TaskQueue, join_history
 from aion_adk.protocol.task_state import (
     SETTLED_STATES,
     TERMINAL_STATES,
@@ -184,22 +183,17 @@ class LiveTask:
         self.close()
 
 
-class TaskRun(EventQueue):
+class TaskRun(TaskQueue):
     """One run of an executor: the queue that it publishes to, and how the run ends.
 
-    It is a `TaskQueue` of `execution/publisher`, and there is no queue in it: each event is applied
-    to the task at once. A run goes on until its worker is done or given up (`released`: the next
-    turn of the context may start). Once `stop` was called, only the state given there ends the
-    task. A run is `over` when its task takes no further event.
+    There is no queue in it: each event is applied to the task at once. A run goes on until its
+    worker is done or given up (`released`: the next turn of the context may start). Once `stop` was
+    called, only the state given there ends the task. A run is `over` when its task takes no further
+    event.
     """
 
     def __init__(
-        self,
-        request: RequestContext,
-        live: LiveTask,
-        stamps: StampOptions,
-        *,
-        streaming: bool,
+        self, request: RequestContext, live: LiveTask, stamps: StampOptions, *, streaming: bool
     ) -> None:
         self.request = request
         self.record = live.record
@@ -208,13 +202,16 @@ class TaskRun(EventQueue):
         self.released: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._live = live
         self._stamps = stamps
+        self._stamp: Stamp | None = None
         self._worker: asyncio.Task[None] | None = None
         self._ending: TaskState | None = None
 
-    @cached_property
+    @property
     def stamp(self) -> Stamp:
         """Made when it is first needed: it depends on the task that goes on."""
-        return self._stamps.of(self.request)
+        if self._stamp is None:
+            self._stamp = self._stamps.of(self.request)
+        return self._stamp
 
     @property
     def task(self) -> Task | None:
@@ -277,13 +274,11 @@ class TaskRun(EventQueue):
             await self._publish(event)
 
     async def show_text(self, update: TaskArtifactUpdateEvent) -> None:
-        """Shows an update of text in flight: the first chunk of a section, or its end."""
         if not self.over:
             await self.announce()
             await self._live.readers.show_text(update)
 
     async def add_text(self, artifact_id: str, chunk: str) -> bool:
-        """Shows one more chunk of an open section; False if no such section is open."""
         return self._live.over or await self._live.readers.add_text(artifact_id, chunk)
 
     def require_result(self) -> None:

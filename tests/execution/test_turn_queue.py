@@ -6,18 +6,21 @@ from a2a.types import TaskArtifactUpdateEvent
 
 from aion_adk.context.turn import DeltaEnd, TextDelta
 from aion_adk.execution.publisher import Publisher, TurnQueue
-from aion_adk.protocol.stamp import Stamp
+from aion_adk.protocol.stamp import Stamp, TaskQueue
 
 HELLO = TextDelta(("agent", ""), "hello")
 
 
-class Slow:
+class Slow(TaskQueue):
     """Takes its time with each chunk."""
 
     def __init__(self) -> None:
-        self.stamp = Stamp(task_id="t", context_id="c")
         self.streaming = True
         self.texts: list[str] = []
+
+    @property
+    def stamp(self) -> Stamp:
+        return Stamp(task_id="t", context_id="c")
 
     async def enqueue_event(self, event: Event) -> None:
         raise AssertionError(event)
