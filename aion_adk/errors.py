@@ -6,10 +6,12 @@
     ├── OutboxError     `a2a_outbox` is not a Message, a Task or an A2AOutbox
     ├── LoadError       an agent, a driver or a configuration cannot be loaded
     ├── RequestError    the request of an AG-UI or OpenAI client is not valid
+    ├── ContentError    what such a request holds cannot be a part of a message
     └── AgentExit, AgentErrorEvent, RunTimeout    how a run broke
 
-The texts of `TaskFailed`, `TaskRejected` and `RequestError` are written for the caller and are sent
-to it. The text of every other exception stays in the log.
+The texts of `TaskFailed`, `TaskRejected`, `RequestError` and `ContentError` are written for the
+caller and are sent to it, that of `LoadError` for whoever starts the program. The text of every
+other exception stays in the log.
 """
 
 import logging

@@ -32,7 +32,7 @@ SECONDS_TO_END_POSTS = 5.0
 _stopping: set[asyncio.Task[Any]] = set()
 
 
-async def has_stopped(task: asyncio.Task[Any], *, within: float) -> bool:
+async def cancel_and_wait(task: asyncio.Task[Any], *, within: float) -> bool:
     """Cancels `task` and waits for its end; False if it goes on and is left alone."""
     task.cancel()
     _stopping.add(task)

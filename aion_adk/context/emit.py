@@ -14,7 +14,7 @@ from google.adk.tools import request_input
 from google.genai import types
 
 from aion_adk.context.inbox import AnyContext, invocation_of
-from aion_adk.context.turn import DeltaEnd, SectionKey, TextDelta, Turn, turn_of
+from aion_adk.context.turn import SectionEnd, SectionKey, TextChunk, Turn, turn_of
 from aion_adk.protocol.from_genai import (
     agent_message,
     data_part,
@@ -56,10 +56,10 @@ async def reply_stream(ctx: AnyContext, chunks: Iterable[str] | AsyncIterable[st
         async for chunk in _async_iterable(chunks):
             received.append(chunk)
             if turn and chunk:
-                await turn.outgoing.send(TextDelta(key, chunk))
+                await turn.outgoing.send(TextChunk(key, chunk))
     finally:
         if turn:
-            turn.outgoing.publish(DeltaEnd(key))
+            turn.outgoing.publish(SectionEnd(key))
     text = "".join(received)
     if turn and text:
         turn.buffer.append(turn.with_own_id(_to_message(text)))
@@ -121,10 +121,10 @@ def emit_message(ctx: AnyContext, message: MessageContent, *, partial: bool = Fa
     if partial:
         for part in content.parts:
             if part.text:
-                turn.outgoing.publish(TextDelta(key, part.text))
+                turn.outgoing.publish(TextChunk(key, part.text))
     elif content.parts:
         turn.last_emitted = turn.with_own_id(content)
-        turn.outgoing.publish(DeltaEnd(key))
+        turn.outgoing.publish(SectionEnd(key))
         turn.outgoing.publish(working_update(message=turn.last_emitted))
 
 
@@ -138,12 +138,12 @@ def emit_task_metadata(ctx: AnyContext, metadata: Mapping[str, Any]) -> None:
         turn.outgoing.publish(working_update(metadata=struct))
 
 
-def _open_turn(ctx: AnyContext, caller: str) -> Turn | None:
+def _open_turn(ctx: AnyContext, helper: str) -> Turn | None:
     turn = turn_of(ctx)
     if turn is None:
-        logger.debug("%s: no A2A request is being served", caller)
+        logger.debug("%s: no A2A request is being served", helper)
     elif turn.outgoing.closed:
-        logger.debug("%s: the request is answered already", caller)
+        logger.debug("%s: the request is answered already", helper)
         return None
     return turn
 

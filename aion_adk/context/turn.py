@@ -20,18 +20,18 @@ SectionKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextChunk:
     key: SectionKey
     text: str
     thought: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaEnd:
+class SectionEnd:
     key: SectionKey
 
 
-TurnOutput = TextDelta | DeltaEnd | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
+TurnOutput = TextChunk | SectionEnd | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 
 
 class OutgoingQueue(Protocol):

@@ -77,7 +77,7 @@ async def pumped(
         if timer:
             timer.cancel()
         is_read = False
-        if not await timeouts.has_stopped(task, within=timeouts.SECONDS_TO_END_FRAMEWORK):
+        if not await timeouts.cancel_and_wait(task, within=timeouts.SECONDS_TO_END_FRAMEWORK):
             logger.warning("a framework does not stop when cancelled; it is left to itself")
 
 

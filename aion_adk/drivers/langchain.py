@@ -16,12 +16,7 @@ from typing_extensions import override
 
 from aion_adk.drivers.answer import DriverAnswer, agent_event
 from aion_adk.drivers.driver import DriverItem
-from aion_adk.drivers.inputs import (
-    InputOptions,
-    MappedInputDriver,
-    conversation_id,
-    is_streaming,
-)
+from aion_adk.drivers.inputs import InputOptions, MappedInputDriver, conversation_id, is_streaming
 from aion_adk.drivers.langchain_messages import messages_before_turn, parts_of, request_messages
 from aion_adk.protocol.from_genai import MESSAGE_ID, texts_in
 

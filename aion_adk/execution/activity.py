@@ -7,7 +7,7 @@ from google.adk.events import Event
 from google.genai import types
 from google.protobuf.struct_pb2 import Struct
 
-from aion_adk.context.turn import DeltaEnd, TextDelta, TurnOutput
+from aion_adk.context.turn import SectionEnd, TextChunk, TurnOutput
 from aion_adk.execution.outcome import section_of
 from aion_adk.protocol.from_genai import (
     agent_message,
@@ -18,7 +18,14 @@ from aion_adk.protocol.from_genai import (
     thought_part,
     working_update,
 )
-from aion_adk.protocol.parts import ADK_ACTIONS, ADK_FINISH_REASON, ADK_USAGE, STATE_DELTA
+from aion_adk.protocol.parts import (
+    ACTIONS_STATE_DELTA,
+    ADK_ACTIONS,
+    ADK_AUTHOR,
+    ADK_FINISH_REASON,
+    ADK_USAGE,
+    STATE_DELTA,
+)
 from aion_adk.protocol.structs import to_struct
 
 TOOL_ACTIVITY = "https://docs.aion.to/a2a/extensions/tool-activity/v1"
@@ -64,7 +71,7 @@ class Activity:
         if event.partial:
             thoughts = (part.text for part in genai_parts(event.content) if part.thought)
             text = "".join(filter(None, thoughts))
-            return [TextDelta(section, text, thought=True)] if text and self._thoughts else []
+            return [TextChunk(section, text, thought=True)] if text and self._thoughts else []
         usage = event.usage_metadata.model_dump(exclude_none=True) if event.usage_metadata else {}
         for name, count in usage.items():
             if isinstance(count, int):
@@ -72,7 +79,7 @@ class Activity:
         if event.finish_reason:
             self._finish_reason = event.finish_reason.value
         self._long_running |= event.long_running_tool_ids or set()
-        outgoing: list[TurnOutput] = [DeltaEnd(section)] if self._thoughts else []
+        outgoing: list[TurnOutput] = [SectionEnd(section)] if self._thoughts else []
         if message := self._message_of(event):
             outgoing.append(working_update(message=message))
         return outgoing
@@ -88,9 +95,9 @@ class Activity:
         if not shown:
             return None
         message = agent_message(shown)
-        message.metadata.update({"adk_author": event.author})
+        message.metadata.update({ADK_AUTHOR: event.author})
         if state:
-            message.metadata.MergeFrom(to_struct({ADK_ACTIONS: {"stateDelta": state}}))
+            message.metadata.MergeFrom(to_struct({ADK_ACTIONS: {ACTIONS_STATE_DELTA: state}}))
         return message
 
     def _part_of(self, part: types.Part, *, with_text: bool) -> Part | None:

@@ -90,9 +90,9 @@ class AgentRun:
         )
 
     @property
-    def deltas(self) -> int:
+    def chunks(self) -> int:
         """How many chunks of text were streamed."""
-        return self._publisher.deltas
+        return self._publisher.chunks
 
     async def run(self, content: types.Content) -> Outcome:
         """Runs the agent to its end, its deadline or its cancellation."""
@@ -201,7 +201,7 @@ class AgentRun:
     async def _abort(self, agent: asyncio.Task[None]) -> None:
         """Stops the agent, tools included; one that will not stop is left to itself."""
         self._turn.abort.set()
-        if not await timeouts.has_stopped(agent, within=timeouts.SECONDS_TO_END_AGENT):
+        if not await timeouts.cancel_and_wait(agent, within=timeouts.SECONDS_TO_END_AGENT):
             logger.warning("task %s: the agent does not stop when cancelled", self.task.id)
 
     async def _outcome(self) -> Outcome:

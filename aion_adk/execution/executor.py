@@ -102,7 +102,7 @@ class ADKAgentExecutor(AgentExecutor):
                 raise
             except Exception as error:
                 outcome = _failure(error, context)
-            observed.state, observed.deltas = outcome.state, run.deltas
+            observed.state, observed.chunks = outcome.state, run.chunks
             await run.conclude(outcome)
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:

@@ -32,7 +32,7 @@ class RunOptions:
     """"artifact" puts the reply into an artifact, for clients that read nothing else."""
 
     server_metadata: ServerMetadata | None = None
-    """Stamped on everything that leaves."""
+    """Stamped on tasks and on the agent's messages."""
 
     canonical_types: bool = True
     """Names the AG-UI event of each message in its metadata."""

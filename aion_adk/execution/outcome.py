@@ -10,7 +10,7 @@ from google.adk.events import Event
 from google.protobuf.struct_pb2 import Struct
 
 from aion_adk.context.outbox import OUTBOX_KEY, A2AOutbox
-from aion_adk.context.turn import DeltaEnd, SectionKey, TextDelta, TurnOutput
+from aion_adk.context.turn import SectionEnd, SectionKey, TextChunk, TurnOutput
 from aion_adk.errors import OutboxError
 from aion_adk.execution.pauses.calls import PendingCalls, paused_state
 from aion_adk.execution.pauses.questions import prompt_message
@@ -51,13 +51,13 @@ class AgentContent:
             if not text:
                 return []
             self._unconfirmed.setdefault(section, []).append(text)
-            return [TextDelta(section, text)]
+            return [TextChunk(section, text)]
         parts = reply_parts(event.content)
         if parts:
             self._unconfirmed.pop(section, None)
         if is_final(event) and (parts or event.output not in (None, "")):
             self._final = event
-        return [DeltaEnd(section)] if event.content and event.content.parts else []
+        return [SectionEnd(section)] if event.content and event.content.parts else []
 
     @property
     def parts(self) -> list[Part]:

@@ -20,7 +20,7 @@ from a2a.types import (
 )
 from google.protobuf.struct_pb2 import Struct
 
-from aion_adk.context.turn import DeltaEnd, SectionKey, TextDelta, TurnOutput
+from aion_adk.context.turn import SectionEnd, SectionKey, TextChunk, TurnOutput
 from aion_adk.execution.outcome import Outcome
 from aion_adk.protocol.canonical import CANONICAL_TYPE, CanonicalType
 from aion_adk.protocol.parts import ADK_THOUGHT, STREAM_DELTA, STREAM_DELTA_NAME, STREAM_THOUGHT
@@ -82,20 +82,20 @@ class ForeignQueue(TaskQueue):
         return False
 
 
-class DeltaSections:
+class SectionArtifacts:
     """The sections of streamed text that are open, each with an artifact of its own."""
 
     def __init__(self, stamp: Stamp) -> None:
         self._stamp = stamp
         self._open: dict[SectionKey, str] = {}
 
-    def text(self, delta: TextDelta) -> TaskArtifactUpdateEvent:
+    def text(self, chunk: TextChunk) -> TaskArtifactUpdateEvent:
         # a2a-sdk rejects append=True before the artifact exists
-        append = delta.key in self._open
+        append = chunk.key in self._open
         if not append:
-            self._open[delta.key] = self._free_id(delta)
-        part = Part(text=delta.text, metadata=THOUGHT_METADATA if delta.thought else None)
-        return self._update(self._open[delta.key], [part], append=append)
+            self._open[chunk.key] = self._free_id(chunk)
+        part = Part(text=chunk.text, metadata=THOUGHT_METADATA if chunk.thought else None)
+        return self._update(self._open[chunk.key], [part], append=append)
 
     def open_id(self, key: SectionKey) -> str | None:
         """The artifact of a section that has begun."""
@@ -110,9 +110,9 @@ class DeltaSections:
     def end_all(self) -> list[TaskArtifactUpdateEvent]:
         return [update for key in list(self._open) if (update := self.end(key))]
 
-    def _free_id(self, delta: TextDelta) -> str:
-        base = STREAM_THOUGHT if delta.thought else STREAM_DELTA
-        named = f"{base}:{delta.key[0]}"
+    def _free_id(self, chunk: TextChunk) -> str:
+        base = STREAM_THOUGHT if chunk.thought else STREAM_DELTA
+        named = f"{base}:{chunk.key[0]}"
         wanted = itertools.chain((base, named), (f"{named}:{n}" for n in itertools.count(2)))
         return next(artifact_id for artifact_id in wanted if artifact_id not in self._open.values())
 
@@ -135,19 +135,19 @@ class Publisher:
         self._queue = queue
         self._stamp = queue.stamp
         self._may_be_direct = may_be_direct
-        self._sections = DeltaSections(queue.stamp)
+        self._sections = SectionArtifacts(queue.stamp)
         self.artifact_ids = set(artifact_ids)
-        self.deltas = 0
+        self.chunks = 0
 
     async def publish(self, item: TurnOutput) -> None:
         match item:
-            case TextDelta():
-                self.deltas += 1
+            case TextChunk():
+                self.chunks += 1
                 artifact_id = self._sections.open_id(item.key)
                 # A section that has begun needs no event for each chunk.
                 if not artifact_id or not await self._queue.add_text(artifact_id, item.text):
                     await self._queue.show_text(self._sections.text(item))
-            case DeltaEnd():
+            case SectionEnd():
                 if update := self._sections.end(item.key):
                     await self._queue.show_text(update)
             case TaskStatusUpdateEvent(status=status):

@@ -22,7 +22,7 @@ _runs = _meter.create_counter("aion_adk.runs", unit="{run}", description="Runs t
 _duration = _meter.create_histogram(
     "aion_adk.run.duration", unit="s", description="How long a run took."
 )
-_deltas = _meter.create_counter(
+_chunks = _meter.create_counter(
     "aion_adk.run.deltas", unit="{delta}", description="Chunks of text streamed by runs."
 )
 
@@ -32,7 +32,7 @@ class ObservedRun:
     """What is known of a run when it ends; one that was stopped from outside has no state."""
 
     state: TaskState | None = None
-    deltas: int = 0
+    chunks: int = 0
 
 
 @contextmanager
@@ -58,8 +58,8 @@ def observed_run(context: RequestContext) -> Generator[ObservedRun, None, None]:
             labels = {"a2a.task.state": state}
             _runs.add(1, labels)
             _duration.record(time.perf_counter() - started, labels)
-            if run.deltas:
-                _deltas.add(run.deltas, labels)
+            if run.chunks:
+                _chunks.add(run.chunks, labels)
 
 
 def parent_of(headers: Mapping[str, str]) -> Context | None:

@@ -13,9 +13,9 @@ from aion_adk.formats import media
 from aion_adk.formats.compaction import SeedEvent, calls_in_event, compact_events, results_in_event
 from aion_adk.formats.tools import as_text, tool_calls_in, tool_results_in
 from aion_adk.protocol.canonical import CANONICAL_TYPE, CanonicalType
-from aion_adk.protocol.parts import ADK_ACTIONS, ADK_THOUGHT
+from aion_adk.protocol.parts import ACTIONS_STATE_DELTA, ADK_ACTIONS, ADK_THOUGHT
 from aion_adk.protocol.structs import object_of, to_dict, to_plain
-from aion_adk.protocol.task_state import state_name
+from aion_adk.protocol.task_state import state_name, task_id_of
 
 __all__ = [
     "compact_events",
@@ -67,7 +67,7 @@ def convert_a2a_message_to_agui_event(message: Message | Mapping[str, Any]) -> S
         return {"type": f"tool-call-{kind}", **content, **fields}
     if plain.get("role") in ("user", "ROLE_USER"):
         return _text_event("text-message-content", "user", _user_content(parts, text))
-    if state := object_of(metadata.get(ADK_ACTIONS)).get("stateDelta"):
+    if state := object_of(metadata.get(ADK_ACTIONS)).get(ACTIONS_STATE_DELTA):
         return {"type": "state-delta", "delta": state}
     return _agent_event(parts, text, chunk=declared == CanonicalType.TEXT_CHUNK)
 
@@ -78,7 +78,7 @@ def convert_a2a_task_event_to_agui_event(
     """A task starts a run; the event of a status follows from its state."""
     if isinstance(event, Task | TaskStatusUpdateEvent):
         is_task = isinstance(event, Task)
-        task_id = event.id if isinstance(event, Task) else event.task_id
+        task_id = task_id_of(event)
         context_id = event.context_id
         state = state_name(event.status.state).lower().replace("_", "-")
     else:

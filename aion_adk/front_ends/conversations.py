@@ -37,7 +37,7 @@ from aion_adk.formats.tools import ToolCall, tool_calls_of
 from aion_adk.front_ends.encoder import openai_error, text_for_caller
 from aion_adk.front_ends.request import ClientTurn, RequestError
 from aion_adk.protocol.stamp import new_id
-from aion_adk.protocol.task_state import PAUSED_STATES, RUNNING_STATES
+from aion_adk.protocol.task_state import PAUSED_STATES, RUNNING_STATES, task_id_of
 from aion_adk.tasks.guarded_handler import GuardedHandler
 from aion_adk.tasks.readers import Reader
 
@@ -156,7 +156,7 @@ class FrontEndCalls:
         state = None if isinstance(last, TaskArtifactUpdateEvent) else last.status.state
         if state is not None and state not in RUNNING_STATES:
             return
-        canceling = asyncio.create_task(self._cancel_quietly(_task_id(last), context))
+        canceling = asyncio.create_task(self._cancel_quietly(task_id_of(last), context))
         self._canceling.add(canceling)
         canceling.add_done_callback(self._canceling.discard)
 
@@ -181,13 +181,9 @@ def _pending_calls(task: Task) -> dict[str, ToolCall]:
     return {call.id: call for call in calls if call.long_running}
 
 
-def _task_id(event: Event) -> str:
-    return event.id if isinstance(event, Task) else event.task_id
-
-
 def id_headers(answer: Event) -> dict[str, str]:
     """Headers with the context and the task that an answer belongs to."""
-    ids = {CONTEXT_HEADER: answer.context_id, TASK_HEADER: _task_id(answer)}
+    ids = {CONTEXT_HEADER: answer.context_id, TASK_HEADER: task_id_of(answer)}
     # A client may choose a context id that no header can hold.
     return {name: value for name, value in ids.items() if _HEADER_VALUE.fullmatch(value)}
 

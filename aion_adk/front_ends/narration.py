@@ -28,7 +28,9 @@ from aion_adk.front_ends.speech import SpeechTracker, message_text, thought_sign
 from aion_adk.front_ends.turn_events import TurnEvent
 from aion_adk.protocol.canonical import CanonicalType, canonical_type_of
 from aion_adk.protocol.parts import (
+    ACTIONS_STATE_DELTA,
     ADK_ACTIONS,
+    ADK_AUTHOR,
     ADK_FINISH_REASON,
     ADK_USAGE,
     FUNCTION_CALL,
@@ -99,7 +101,7 @@ class Narration:
             step: list[TurnEvent] = []
             if not self._in_step:
                 self._in_step = True
-                author = to_dict(status.message.metadata).get("adk_author")
+                author = to_dict(status.message.metadata).get(ADK_AUTHOR)
                 step = [turn.StepStarted(str(author or "working"))]
             return [*step, *(self._message_events(message) if message else [])]
         fields = to_dict(metadata)
@@ -183,7 +185,7 @@ class Narration:
             events.append(turn.ArtifactUpdated(f"{message_id}:parts", "", other))
         if ADK_ACTIONS in message.metadata.fields:
             actions = to_dict(message.metadata)[ADK_ACTIONS]
-            if state := object_of(actions, "stateDelta"):
+            if state := object_of(actions, ACTIONS_STATE_DELTA):
                 events.append(turn.StateChanged(state))
         return events
 

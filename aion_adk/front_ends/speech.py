@@ -12,7 +12,7 @@ from aion_adk.front_ends.turn_events import (
     TextStarted,
     TurnEvent,
 )
-from aion_adk.protocol.parts import is_thought
+from aion_adk.protocol.parts import ADK_THOUGHT_SIGNATURE, is_thought
 from aion_adk.protocol.structs import to_dict
 
 
@@ -26,7 +26,7 @@ def thought_text(message: Message) -> str:
 
 
 def thought_signature(message: Message) -> str:
-    signatures = (to_dict(part.metadata).get("adk_thought_signature") for part in message.parts)
+    signatures = (to_dict(part.metadata).get(ADK_THOUGHT_SIGNATURE) for part in message.parts)
     return next((str(signature) for signature in signatures if signature), "")
 
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from aion_adk.protocol.parts import (
     ADK_LONG_RUNNING,
     ADK_THOUGHT,
+    ADK_THOUGHT_SIGNATURE,
     ADK_TYPE,
     FUNCTION_CALL,
     FUNCTION_RESPONSE,
@@ -74,7 +75,7 @@ def function_response_part(response: types.FunctionResponse) -> Part:
 def thought_part(part: types.Part) -> Part:
     metadata: dict[str, Any] = {ADK_THOUGHT: True}
     if part.thought_signature:
-        metadata["adk_thought_signature"] = base64.b64encode(part.thought_signature).decode()
+        metadata[ADK_THOUGHT_SIGNATURE] = base64.b64encode(part.thought_signature).decode()
     return Part(text=part.text or "", metadata=to_struct(metadata))
 
 

@@ -93,7 +93,7 @@ def is_adk_client(context: RequestContext) -> bool:
 
 
 ServerMetadata = Mapping[str, Any] | Callable[[RequestContext], Mapping[str, Any]]
-"""Stamped on everything that leaves, or a function of the request that returns it."""
+"""Stamped on tasks and on the agent's messages, or a function of the request that returns it."""
 
 
 class StampOptions:
@@ -208,7 +208,7 @@ class Stamp:
 
 
 class TaskQueue(EventQueue):
-    """The queue of a handler that makes, announces and ends its tasks itself."""
+    """What a run publishes to; a handler's own queue if the handler makes and ends its tasks."""
 
     streaming: bool
     """Whether the caller reads a stream."""

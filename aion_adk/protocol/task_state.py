@@ -33,6 +33,10 @@ def require_open(task: Task, *, otherwise: type[A2AError] = UnsupportedOperation
         raise otherwise(f"Task {task.id} is over: {state_name(task.status.state)}.")
 
 
+def task_id_of(event: TaskEvent | Message) -> str:
+    return event.id if isinstance(event, Task) else event.task_id
+
+
 def status_update_of(task: Task) -> TaskStatusUpdateEvent:
     """The status that the task has, as an event."""
     return TaskStatusUpdateEvent(task_id=task.id, context_id=task.context_id, status=task.status)

@@ -41,10 +41,7 @@ class Authentication:
     """
 
     def __init__(
-        self,
-        app: ASGIApp,
-        authenticate: Authenticate,
-        refusals: Mapping[str, Mapping[str, Any]],
+        self, app: ASGIApp, authenticate: Authenticate, refusals: Mapping[str, Mapping[str, Any]]
     ) -> None:
         self._app = app
         self._authenticate = authenticate

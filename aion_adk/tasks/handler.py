@@ -44,14 +44,12 @@ from a2a.utils.task import apply_history_length, validate_history_length
 
 from aion_adk.protocol.stamp import unwritable_values_of
 from aion_adk.protocol.task_state import PAUSED_STATES, require_open
-from aion_adk.tasks.push import PushDelivery
+from aion_adk.tasks.push import WEBHOOK, PushDelivery
 from aion_adk.tasks.readers import Reader
 from aion_adk.tasks.record import PlainTasks, TaskRecord
 from aion_adk.tasks.registry import RunRegistry
 from aion_adk.tasks.seen_messages import MessageKey, SeenMessages
 from aion_adk.tasks.task_run import TaskOptions, TaskRun
-
-_WEBHOOK = "task_push_notification_config"
 
 CardModifier = Callable[[AgentCard, ServerCallContext], Awaitable[AgentCard]]
 
@@ -217,20 +215,16 @@ class BridgeRequestHandler(DefaultRequestHandler):
         message = params.message
         await self._check_push_config(params)
         record = await self._record_named_by(message, context)
-        waited = False
         if message.context_id:
             owner, context_id = resolve_user_scope(context), message.context_id
-            waited = self._durable and await self._seen.recall(
-                self._tasks, owner, context_id, context
-            )
+            if self._durable and await self._seen.recall(self._tasks, owner, context_id, context):
+                record = None  # the task may have changed in the meantime
             key = MessageKey(owner, context_id, message.message_id)
             if known := await self._known(key, context):
                 return known
         if record and record.task:
             require_open(record.task)
-        # While messages were recalled the task may have changed.
-        fresh = None if waited else record
-        return self._registry.start(params, context, streaming=streaming, record=fresh)
+        return self._registry.start(params, context, streaming=streaming, record=record)
 
     async def _record_named_by(
         self, message: Message, context: ServerCallContext
@@ -271,7 +265,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
         return await run.answer(immediately=immediately)
 
     async def _check_push_config(self, params: SendMessageRequest) -> None:
-        if not params.configuration.HasField(_WEBHOOK):
+        if not params.configuration.HasField(WEBHOOK):
             return
         if not self._push or not self._card.capabilities.push_notifications:
             raise PushNotificationNotSupportedError("The agent sends no push notifications.")
@@ -285,7 +279,7 @@ class BridgeRequestHandler(DefaultRequestHandler):
 
 def require_admissible(params: SendMessageRequest) -> None:
     """Refuses what lacks a part, asks for nonsense, or could not be written as JSON again."""
-    message, has_webhook = params.message, params.configuration.HasField(_WEBHOOK)
+    message, has_webhook = params.message, params.configuration.HasField(WEBHOOK)
     # a2a-sdk, which says what is missing, takes far longer.
     if has_webhook or not (message.message_id and message.role and message.parts):
         validate_proto_required_fields(params)

@@ -18,6 +18,7 @@ from aion_adk.protocol.task_state import TERMINAL_STATES, TaskEvent
 
 logger = logging.getLogger(__name__)
 
+WEBHOOK = "task_push_notification_config"
 MAX_WAITING = 256
 MAX_AT_ONCE = 64
 MAX_FAILING = 1_000
@@ -66,10 +67,10 @@ class PushDelivery:
         while len(self._watched) > MAX_WATCHED:
             self._watched.popitem(last=False)
 
-    async def expect(self, request: RequestContext, *, goes_on: bool) -> None:
+    async def keep_webhook(self, request: RequestContext, *, goes_on: bool) -> None:
         """Keeps the webhook named with a message; a task that goes on may have others already."""
         task_id, given = request.task_id or "", request.configuration
-        if given and given.HasField("task_push_notification_config"):
+        if given and given.HasField(WEBHOOK):
             config = given.task_push_notification_config
             await self.configs.set_info(task_id, config, request.call_context)
         elif not goes_on:

@@ -35,7 +35,7 @@ _LOOP_PASSES = 3
 """Turns of the event loop in which the readers may take and write a chunk."""
 
 
-class OpenText:
+class OpenSection:
     """The chunks of one section of streamed text, kept until the section ends and every reader
     has taken them."""
 
@@ -74,10 +74,10 @@ class _Unread:
     """The chunks of a text from `start` on that a reader has not taken; up to `stop` once another
     event has come after them."""
 
-    __slots__ = ("start", "stop", "text")
+    __slots__ = ("section", "start", "stop")
 
-    def __init__(self, text: OpenText, start: int) -> None:
-        self.text = text
+    def __init__(self, section: OpenSection, start: int) -> None:
+        self.section = section
         self.start = start
         self.stop: int | None = None
 
@@ -123,7 +123,7 @@ class Reader(AsyncIterator[Event]):
         if self._updates_only and isinstance(event, Task):
             event = status_update_of(event)
         for unread in self._unread.values():
-            unread.stop = len(unread.text.chunks)
+            unread.stop = len(unread.section.chunks)
         self._unread.clear()
         self._waiting.append(event)
         self._grow(_OVERHEAD + event.ByteSize())
@@ -133,17 +133,17 @@ class Reader(AsyncIterator[Event]):
         self._waiting.appendleft(task)
         self._grow(_OVERHEAD + task.ByteSize())
 
-    def show_chunks(self, text: OpenText, start: int) -> None:
-        """Shows the chunks of `text` from `start` on, and those that follow."""
+    def show_chunks(self, section: OpenSection, start: int) -> None:
+        """Shows the chunks of `section` from `start` on, and those that follow."""
         if self._closed:
             return
         # A short string costs many times its length.
-        size = sum(map(sys.getsizeof, text.chunks[start:]))
-        unread = self._unread.get(text.artifact_id)
-        if unread is None or unread.text is not text:
+        size = sum(map(sys.getsizeof, section.chunks[start:]))
+        unread = self._unread.get(section.artifact_id)
+        if unread is None or unread.section is not section:
             if unread is not None:
-                unread.stop = len(unread.text.chunks)
-            unread = self._unread[text.artifact_id] = _Unread(text, start)
+                unread.stop = len(unread.section.chunks)
+            unread = self._unread[section.artifact_id] = _Unread(section, start)
             self._waiting.append(unread)
             size += _OVERHEAD
         self._grow(size)
@@ -197,21 +197,21 @@ class Reader(AsyncIterator[Event]):
         return item
 
     def _take_text(self, unread: _Unread) -> Event:
-        text, start = unread.text, unread.start
-        end = len(text.chunks) if unread.stop is None else unread.stop
+        section, start = unread.section, unread.start
+        end = len(section.chunks) if unread.stop is None else unread.stop
         stop, size = start, 0
         while stop < end and size <= MAX_BYTES_PER_PIECE:
-            size += sys.getsizeof(text.chunks[stop])
+            size += sys.getsizeof(section.chunks[stop])
             stop += 1
         self._bytes -= size
         if stop == end:
             self._waiting.popleft()
             self._bytes -= _OVERHEAD
             if unread.stop is None:
-                del self._unread[text.artifact_id]
+                del self._unread[section.artifact_id]
         else:
             unread.start = stop
-        return text.update(start, stop)
+        return section.update(start, stop)
 
     def _grow(self, size: int) -> None:
         self._bytes += size
@@ -231,14 +231,14 @@ class Readers:
 
     def __init__(self) -> None:
         self._readers: list[Reader] = []
-        self._open: dict[str, OpenText] = {}
+        self._open: dict[str, OpenSection] = {}
         self._chunks = 0
         self._last_pass = 0.0
 
     def add(self, reader: Reader) -> None:
         """Shows `reader` the text of the open sections, and everything from here on."""
-        for text in self._open.values():
-            reader.show_chunks(text, 0)
+        for section in self._open.values():
+            reader.show_chunks(section, 0)
         self._readers.append(reader)
         reader.source = self
 
@@ -259,27 +259,27 @@ class Readers:
         elif known is not None and event.append:
             await self.add_text(artifact.artifact_id, "".join(part.text for part in artifact.parts))
         elif artifact.parts:
-            text = self._open[artifact.artifact_id] = OpenText(event)
+            section = self._open[artifact.artifact_id] = OpenSection(event)
             for reader in self._readers:
-                reader.show_chunks(text, 0)
+                reader.show_chunks(section, 0)
             await self._pace()
 
     async def add_text(self, artifact_id: str, chunk: str) -> bool:
         """Shows one more chunk of an open section; False if no such section is open."""
-        text = self._open.get(artifact_id)
-        if text is None:
+        section = self._open.get(artifact_id)
+        if section is None:
             return False
-        text.chunks.append(chunk)
-        start = len(text.chunks) - 1
+        section.chunks.append(chunk)
+        start = len(section.chunks) - 1
         for reader in self._readers:
-            reader.show_chunks(text, start)
+            reader.show_chunks(section, start)
         await self._pace()
         return True
 
-    def end_texts(self) -> None:
+    def end_sections(self) -> None:
         """Ends the sections that are still open."""
-        for text in self._open.values():
-            self.show(text.ending())
+        for section in self._open.values():
+            self.show(section.ending())
         self._open.clear()
 
     def close(self, error: Exception | None = None) -> None:

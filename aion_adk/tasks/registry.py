@@ -217,13 +217,13 @@ class RunRegistry:
             if self._task_executor:
                 self._task_executor.check(run.request)
             if self._push:
-                await self._push.expect(run.request, goes_on=follow_up)
+                await self._push.keep_webhook(run.request, goes_on=follow_up)
             if follow_up:
                 self.subscribers.hand_to(run)
             if self._task_executor:
                 await self._show_start(run, self._task_executor, follow_up=follow_up)
             await self._executor.execute(run.request, run)
-            run.require_result()
+            run.require_settled()
         except A2AError as error:
             await run.fail(error)
         except asyncio.CancelledError:
@@ -304,6 +304,6 @@ class RunRegistry:
             del self._of_context[key.owner, key.context_id]
         self._waiting.discard(run)
         self._in_flight.discard(run)
-        self._seen.settle(key, run)
+        self._seen.finish(key, run)
         if self._runs.get(run.task_id) is run:
             del self._runs[run.task_id]

@@ -44,7 +44,7 @@ class SeenMessages:
         while len(self._taken) > self._most:
             self._taken.popitem(last=False)
 
-    def settle(self, key: MessageKey, run: TaskRun) -> None:
+    def finish(self, key: MessageKey, run: TaskRun) -> None:
         """Keeps what the ended run led to; forgets the message if it led to nothing."""
         if self._taken.get(key) is not run:
             return

@@ -125,13 +125,15 @@ class LiveTask:
         state = settled_state_of(event)
         task = updated(self.task, event)
         if state is not None:
-            self.readers.end_texts()
+            self.readers.end_sections()
         unfinished = isinstance(event, TaskArtifactUpdateEvent) and not event.last_chunk
         if not unfinished and not await self._save(task):
             return False
         self.task = task
         shown = self._shown(event, task, state)
-        if not self.first.done():
+        if self.first.done():
+            self.made_here = self.made_here and not isinstance(event, Task)
+        else:
             self.first.set_result(copy.deepcopy(task))
         if self._push:
             self._push.send(self.record.task_id, event)
@@ -149,10 +151,8 @@ class LiveTask:
         nothing for an executor's own copy of a task that the server has made and shown.
         """
         is_first = not self.first.done()
-        if isinstance(event, Task) and self.made_here and not is_first:
-            self.made_here = False
-            if state is None:
-                return None
+        if isinstance(event, Task) and self.made_here and not is_first and state is None:
+            return None
         whole = is_first or (self._options.final_task and state in TERMINAL_STATES)
         return copy.deepcopy(task) if whole else event
 
@@ -281,7 +281,7 @@ class TaskRun(TaskQueue):
     async def add_text(self, artifact_id: str, chunk: str) -> bool:
         return self._live.over or await self._live.readers.add_text(artifact_id, chunk)
 
-    def require_result(self) -> None:
+    def require_settled(self) -> None:
         if self.task is None or self.task.status.state not in SETTLED_STATES:
             raise InvalidAgentResponseError("The agent ended without a result.")
 
@@ -296,7 +296,7 @@ class TaskRun(TaskQueue):
         worker = self._worker
         if worker is None or worker.done():
             return
-        if not await timeouts.has_stopped(worker, within=timeouts.SECONDS_TO_END_RUN):
+        if not await timeouts.cancel_and_wait(worker, within=timeouts.SECONDS_TO_END_RUN):
             logger.warning("task %s: the executor does not stop when cancelled", self.task_id)
 
     async def end(self, state: TaskState, error: A2AError | None = None) -> None:
@@ -329,10 +329,10 @@ class TaskRun(TaskQueue):
             self._live.close()
 
     async def _publish(self, event: TaskEvent) -> None:
-        task_id = event.id if isinstance(event, Task) else event.task_id
-        if task_id != self.task_id:
+        is_task = isinstance(event, Task)
+        if (event.id if is_task else event.task_id) != self.task_id:
             raise InvalidAgentResponseError(f"An event of task {self.task_id} names another task.")
-        if not isinstance(event, Task):
+        if not is_task:
             await self.announce()
         state = settled_state_of(event)
         if state is None or self._ending in (None, state):

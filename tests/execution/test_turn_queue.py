@@ -4,11 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 from a2a.server.events import Event
 from a2a.types import TaskArtifactUpdateEvent
 
-from aion_adk.context.turn import DeltaEnd, TextDelta
+from aion_adk.context.turn import SectionEnd, TextChunk
 from aion_adk.execution.publisher import Publisher, TurnQueue
 from aion_adk.protocol.stamp import Stamp, TaskQueue
 
-HELLO = TextDelta(("agent", ""), "hello")
+HELLO = TextChunk(("agent", ""), "hello")
 
 
 class Slow(TaskQueue):
@@ -44,7 +44,7 @@ async def test_what_is_published_and_what_is_sent_leave_in_the_order_they_came()
     """E: one queue for helpers, threads and events."""
     queue = Slow()
     turn = turn_queue_to(queue)
-    items = [TextDelta(("agent", ""), str(number)) for number in range(6)]
+    items = [TextChunk(("agent", ""), str(number)) for number in range(6)]
     turn.publish(items[0])
     await asyncio.to_thread(turn.publish, items[1])
     await turn.send(items[2], items[3])
@@ -61,7 +61,7 @@ async def test_a_closed_turn_takes_nothing_more() -> None:
     await turn.close()
     turn.publish(HELLO)
     await asyncio.to_thread(turn.publish, HELLO)
-    await turn.send(HELLO, DeltaEnd(HELLO.key))
+    await turn.send(HELLO, SectionEnd(HELLO.key))
     assert queue.texts == []
 
 

@@ -60,10 +60,7 @@ class ResponsesEndpoint:
         )
         message = await self._message(given, request, context)
         new_encoder = partial(
-            ResponsesEncoder,
-            model=self._model,
-            echo=given.echo,
-            client_tools=given.turn.tool_names,
+            ResponsesEncoder, model=self._model, echo=given.echo, client_tools=given.turn.tool_names
         )
         if given.stream:
             events = await self._calls.open_stream(message, context)
