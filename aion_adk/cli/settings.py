@@ -62,7 +62,7 @@ def read_settings(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     if wrong := [name for name in agent if not isinstance(name, str)]:  # pyright: ignore[reportUnnecessaryIsInstance]  # YAML's keys can be anything
         raise LoadError(f"{path}: names of fields must be strings, got {wrong[0]!r}")
     fields: dict[str, Any] = {name: (item.type | None, None) for name, item in SETTINGS.items()}
-    server = create_model("server", __config__=ConfigDict(extra="forbid"), **fields)
+    server = create_model("ServerSettings", __config__=ConfigDict(extra="forbid"), **fields)
     try:
         settings = server.model_validate(agent.pop("server", {})).model_dump(exclude_none=True)
     except ValidationError as error:

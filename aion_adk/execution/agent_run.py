@@ -22,8 +22,8 @@ from aion_adk.context.turn import Turn, current_turn
 from aion_adk.errors import BridgeError
 from aion_adk.execution.activity import THOUGHTS, TOOL_ACTIVITY, Activity
 from aion_adk.execution.adk_session import (
+    Caller,
     begin_session,
-    caller_of,
     events_of,
     last_agent_parts,
     saved_file,
@@ -56,6 +56,7 @@ class AgentRun:
         runner: Runner,
         options: RunOptions,
         context: RequestContext,
+        caller: Caller,
         queue: TaskQueue,
         *,
         may_be_direct: bool,
@@ -66,7 +67,7 @@ class AgentRun:
         self._options = options
         self._run_config = options.every_run_config.model_copy(update={"streaming_mode": mode})
         self._context = context
-        self._caller = caller_of(context, user_id=options.user_id)
+        self._caller = caller
         self._stamp = queue.stamp
         tools = options.tool_activity or TOOL_ACTIVITY in wanted
         thoughts = options.thoughts or THOUGHTS in wanted

@@ -26,7 +26,7 @@ from aion_adk.errors import (
     internal_error_text,
     log_failure,
 )
-from aion_adk.execution.adk_session import caller_of, refuse
+from aion_adk.execution.adk_session import Caller, caller_of, refuse
 from aion_adk.execution.agent_run import AgentRun, RunTimeout
 from aion_adk.execution.options import RunKeywords, RunOptions
 from aion_adk.execution.outcome import Outcome
@@ -42,6 +42,8 @@ from aion_adk.protocol.to_genai import to_content
 
 logger = logging.getLogger(__name__)
 
+_Checked = tuple[types.Content | OpenCalls, Caller]
+
 
 class ADKAgentExecutor(AgentExecutor):
     """Drives a `Runner` for each request and publishes what comes out as A2A events.
@@ -53,18 +55,16 @@ class ADKAgentExecutor(AgentExecutor):
     """
 
     def __init__(
-        self, runner: Runner, given: RunOptions | None = None, /, **options: Unpack[RunKeywords]
+        self, runner: Runner, given: RunOptions | None = None, **options: Unpack[RunKeywords]
     ) -> None:
         self.runner = _prepared_runner(runner)
         self._options = replace(given, **options) if given else RunOptions(**options)
         self.stamps: StampOptions = self._options.stamps
-        self._checked: WeakKeyDictionary[RequestContext, types.Content | OpenCalls] = (
-            WeakKeyDictionary()
-        )
+        self._checked: WeakKeyDictionary[RequestContext, _Checked] = WeakKeyDictionary()
 
     def check(self, context: RequestContext) -> None:
-        """Refuses a message that no agent could read, before a task is made or changed."""
-        self._checked[context] = _content_or_calls(context)
+        """Raises, before a task is made or changed, if no run can begin with this message."""
+        self._checked[context] = self._check(context)
 
     def answers_with_task(self, context: RequestContext) -> bool:
         configuration = context.configuration
@@ -75,13 +75,15 @@ class ADKAgentExecutor(AgentExecutor):
         is_new = context.current_task is None
         may_be_direct = is_new and not self.answers_with_task(context)
         try:
-            given = self._checked.pop(context, None) or _content_or_calls(context)
+            given, caller = self._checked.pop(context, None) or self._check(context)
             foreign = None
             if isinstance(event_queue, TaskQueue):
                 queue = event_queue
             else:
                 queue = foreign = ForeignQueue(event_queue, self.stamps.of(context), context)
-            run = AgentRun(self.runner, self._options, context, queue, may_be_direct=may_be_direct)
+            run = AgentRun(
+                self.runner, self._options, context, caller, queue, may_be_direct=may_be_direct
+            )
         except A2AError:
             raise
         except Exception as error:
@@ -112,6 +114,9 @@ class ADKAgentExecutor(AgentExecutor):
             canceled = self.stamps.of(context).status_update(TaskState.TASK_STATE_CANCELED)
             await event_queue.enqueue_event(canceled)
 
+    def _check(self, context: RequestContext) -> _Checked:
+        return _content_or_calls(context), caller_of(context, user_id=self._options.user_id)
+
 
 def _prepared_runner(given: Runner) -> Runner:
     runner = copy.copy(given)
@@ -134,7 +139,8 @@ def _failure(error: Exception, context: RequestContext) -> Outcome:
         text = str(failed) or "The task failed."
     else:
         reason = find_cause(error, BridgeError)
-        what = f"task {context.task_id} failed{f' ({reason})' if reason else ''}"
+        cause = f" ({reason})" if reason and reason is not error else ""
+        what = f"task {context.task_id} failed{cause}"
         error_id = log_failure(logger, what, error)
         how = "took too long" if isinstance(error, RunTimeout) else "could not be completed"
         text = f"The request {how}. Error id: {error_id}"

@@ -213,12 +213,14 @@ class BridgeRequestHandler(DefaultRequestHandler):
         """The run that this message starts or joins, or what it led to if it was handled before."""
         require_admissible(params)
         message = params.message
-        await self._check_push_config(params)
         record = await self._record_named_by(message, context)
+        if params.configuration.HasField(WEBHOOK):
+            await self._check_webhook(params.configuration.task_push_notification_config.url)
+            record = None  # the task may have changed in the meantime
         if message.context_id:
             owner, context_id = resolve_user_scope(context), message.context_id
             if self._durable and await self._seen.recall(self._tasks, owner, context_id, context):
-                record = None  # the task may have changed in the meantime
+                record = None
             key = MessageKey(owner, context_id, message.message_id)
             if known := await self._known(key, context):
                 return known
@@ -264,12 +266,10 @@ class BridgeRequestHandler(DefaultRequestHandler):
             await self._registry.announce(run)
         return await run.answer(immediately=immediately)
 
-    async def _check_push_config(self, params: SendMessageRequest) -> None:
-        if not params.configuration.HasField(WEBHOOK):
-            return
+    async def _check_webhook(self, url: str) -> None:
         if not self._push or not self._card.capabilities.push_notifications:
             raise PushNotificationNotSupportedError("The agent sends no push notifications.")
-        if not await self._push.accepts(params.configuration.task_push_notification_config.url):
+        if not await self._push.accepts(url):
             raise InvalidParamsError("The webhook must have a public http or https address.")
 
     def _require_streaming(self) -> None:

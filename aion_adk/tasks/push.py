@@ -10,11 +10,10 @@ from functools import cached_property
 import httpx
 from a2a.server.agent_execution import RequestContext
 from a2a.server.tasks import BasePushNotificationSender, PushNotificationConfigStore
-from a2a.types import TaskArtifactUpdateEvent
 from a2a.utils.push_url_validator import validate_push_notification_url
 
 from aion_adk import timeouts
-from aion_adk.protocol.task_state import TERMINAL_STATES, TaskEvent
+from aion_adk.protocol.task_state import TERMINAL_STATES, TaskEvent, settled_state_of
 
 logger = logging.getLogger(__name__)
 
@@ -120,7 +119,7 @@ class PushDelivery:
                 event = queue.popleft()
                 async with self._slots:
                     await self._sender.send_notification(task_id, event)
-                if _is_last(event):
+                if settled_state_of(event) in TERMINAL_STATES:
                     self._watched.pop(task_id, None)
         finally:
             del self._queues[task_id]
@@ -174,12 +173,6 @@ class RetryingTransport(httpx.AsyncBaseTransport):
             response = await self._transport.handle_async_request(request)
             await response.aclose()
             return response.status_code
-
-
-def _is_last(event: TaskEvent) -> bool:
-    if isinstance(event, TaskArtifactUpdateEvent):
-        return False
-    return event.status.state in TERMINAL_STATES
 
 
 _PORTS = {"http": 80, "https": 443}

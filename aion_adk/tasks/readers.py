@@ -215,7 +215,7 @@ class Reader(AsyncIterator[Event]):
 
     def _grow(self, size: int) -> None:
         self._bytes += size
-        if self._bytes > self._max_bytes and len(self._waiting) > 1:
+        if self._bytes > max(self._max_bytes, size):
             self._waiting.clear()
             self._unread.clear()
             self.close(InternalError("The stream was closed because its reader was too slow."))

@@ -1,11 +1,12 @@
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from typing import Any
 
 import httpx
 import pytest
 from a2a.types import TaskState
+from a2a.utils.errors import InternalError
 from google.adk.agents import BaseAgent, LlmAgent
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.apps import App
@@ -19,10 +20,22 @@ from google.genai import types
 
 from aion_adk import BridgeError, TaskFailed, TaskRejected, emit_message
 from aion_adk.errors import find_cause
+from tests.acts import asks_back
 from tests.agents import agent_of, event_of, in_parallel, in_sequence, text_event
 from tests.execution.failing import FIXED, SECRET, SecretError, echoing, raising
+from tests.handling import ask, executor_of, handler_of, look_up, state_of
 from tests.models import ScriptedModel, call
-from tests.serving import HEADERS, deltas_of, reply_of, send, serving, status_texts, stored, stream
+from tests.serving import (
+    HEADERS,
+    deltas_of,
+    reply_of,
+    send,
+    serving,
+    status_texts,
+    stored,
+    stream,
+    tasks_of,
+)
 
 
 def tool_raising(error: Exception) -> BaseAgent:
@@ -229,7 +242,9 @@ async def test_a_run_that_takes_too_long_fails_and_the_agent_is_cancelled(
     assert seen == ["cancelled"]
     [(state, text)] = status_texts(frames)
     assert (state, text.startswith("The request took too long. Error id: ")) == ("FAILED", True)
-    assert text.rsplit(" ", 1)[1] in caplog.text
+    [logged] = [record.getMessage() for record in caplog.records]
+    assert text.rsplit(" ", 1)[1] in logged
+    assert logged.count("took longer") == 1
     assert deltas_of(frames) == ["so far"]
 
 
@@ -278,11 +293,29 @@ async def test_a_user_id_function_that_raises_shows_only_an_error_id(
         httpx.AsyncClient(verify=False) as http,
     ):
         answer = await http.post(url + path, json=body, headers=HEADERS)
-    answered = answer.json()
-    task = (answered["result"] if path == "/" else answered)["task"]
-    assert task["status"]["state"] == "TASK_STATE_FAILED"
-    assert "Error id: " in answer.text
+        tasks = await tasks_of(url)
+    assert tasks == []
+    assert "Internal error. Error id: " in answer.text
     assert SECRET not in answer.text
     assert "SecretError" not in answer.text
     error_id = answer.text.split("Error id: ")[1][:36]
     assert error_id in caplog.text
+
+
+async def test_a_paused_task_waits_on_where_a_user_id_function_raises() -> None:
+    """F4: the same message can be sent again."""
+    names: Iterator[str | Exception] = iter(["ann", SecretError(SECRET), "ann"])
+
+    def resolve(_: Any) -> str:
+        name = next(names)
+        if isinstance(name, Exception):
+            raise name
+        return name
+
+    handler = handler_of(executor_of(asks_back, user_id=resolve))
+    asked = await ask(handler, "hi")
+    with pytest.raises(InternalError, match=r"^Internal error\. Error id: "):
+        await ask(handler, "done", task_id=asked.id, message_id="again")
+    assert state_of(await look_up(handler, asked.id)) == "INPUT_REQUIRED"
+    answered = await ask(handler, "done", task_id=asked.id, message_id="again")
+    assert (state_of(answered), reply_of(answered)) == ("COMPLETED", "thanks")

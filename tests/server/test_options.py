@@ -135,4 +135,6 @@ def test_every_setting_of_a_file_or_the_command_line_is_a_server_option_of_that_
 
 def test_keywords_of_the_executor_replace_the_fields_of_its_options_and_are_checked() -> None:
     with pytest.raises(ValueError, match="run_timeout must be a number above 0 or None, got -1"):
-        ADKAgentExecutor(InMemoryRunner(agent=AGENT), ServerOptions(run_timeout=3), run_timeout=-1)
+        ADKAgentExecutor(
+            runner=InMemoryRunner(agent=AGENT), given=ServerOptions(run_timeout=3), run_timeout=-1
+        )

@@ -75,14 +75,17 @@ async def test_a_canceled_task_keeps_the_servers_stamp_and_has_no_message() -> N
     assert to_dict(ended.metadata) == NETWORK
 
 
-async def test_a_task_whose_executor_breaks_ends_with_the_servers_stamp() -> None:
+async def test_a_task_whose_executor_breaks_ends_with_the_servers_stamp(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """D3, F4"""
 
-    def broken(_: object) -> str:
+    async def break_down(*_: object) -> None:
         raise RuntimeError("secret")
 
-    handler = handler_of(executor_of(waits, user_id=broken, **OPTIONS))
-    ended = await ask(handler, "one")
+    executor = executor_of(waits, **OPTIONS)
+    monkeypatch.setattr(executor, "execute", break_down)
+    ended = await ask(handler_of(executor), "one")
     assert (state_of(ended), "Error id: " in reply_of(ended)) == ("FAILED", True)
     assert to_dict(ended.status.message.metadata) == NETWORK
     assert "secret" not in str(ended)

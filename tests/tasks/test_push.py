@@ -171,6 +171,12 @@ async def test_webhooks_inside_the_network_are_refused_by_default(url: str) -> N
         await ask(handler, "go", configuration=to(url))
 
 
+async def test_a_task_that_is_not_there_is_missed_before_its_webhook_is_looked_at() -> None:
+    handler = handler_of(talks, push=PushDelivery(MemoryPushConfigs()))
+    with pytest.raises(TaskNotFoundError):
+        await ask(handler, "go", task_id="none", configuration=to("file:///etc"))
+
+
 @pytest.mark.parametrize("url", ["http://x:port/", "http://", "ftp://127.0.0.1/x"])
 async def test_what_is_no_web_address_is_refused_where_private_ones_are_not(url: str) -> None:
     with pytest.raises(InvalidParamsError):

@@ -110,6 +110,25 @@ async def test_short_chunks_count_with_what_they_cost() -> None:
         await read(reader)
 
 
+async def test_a_reader_too_slow_for_one_section_of_text_gets_an_error_too() -> None:
+    readers = Readers()
+    reader = reader_of(readers, max_bytes=100_000)
+    for _ in range(20):
+        await show(readers, chunk("x" * 10_000))
+    assert not reader.behind
+    with pytest.raises(InternalError, match="too slow"):
+        await read(reader)
+
+
+async def test_a_late_reader_gets_a_section_larger_than_the_buffer() -> None:
+    readers = Readers()
+    for _ in range(20):
+        await show(readers, chunk("x" * 10_000))
+    reader = reader_of(readers, max_bytes=100_000)
+    reader.close()
+    assert await read(reader) == [chunk("x" * 200_000)]
+
+
 async def test_one_event_may_be_larger_than_the_buffer() -> None:
     readers = Readers()
     reader = reader_of(readers, max_bytes=1000)
