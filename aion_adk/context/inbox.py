@@ -1,6 +1,6 @@
 """What an agent may read of the request it serves."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,16 +21,19 @@ AnyContext = InvocationContext | ReadonlyContext
 class _Copied(Generic[T]):
     """A field that is copied when it is set and whenever it is read, so that it is never shared."""
 
+    def __init__(self, copy: Callable[[T], T] = deepcopy) -> None:
+        self._copy = copy
+
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = f"_{name}"
 
     def __get__(self, instance: object | None, owner: type) -> T:
         if instance is None:
             raise AttributeError(self._name)  # so dataclass sees a field without a default
-        return deepcopy(vars(instance)[self._name])
+        return self._copy(vars(instance)[self._name])
 
     def __set__(self, instance: object, value: T) -> None:
-        vars(instance)[self._name] = deepcopy(value)
+        vars(instance)[self._name] = self._copy(value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +48,7 @@ class A2AInbox:
     task: _Copied[Task] = _Copied()
     message: _Copied[Message] = _Copied()
     metadata: _Copied[dict[str, Any]] = _Copied()
-    headers: _Copied[dict[str, str]] = _Copied()
+    headers: _Copied[dict[str, str]] = _Copied(dict)
     user_id: str = ""
     authenticated: bool = False
     extensions: frozenset[str] = frozenset()

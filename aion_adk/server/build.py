@@ -54,11 +54,7 @@ def to_a2a(agent: Servable, **options: Unpack[OptionKeywords]) -> A2AApp:
 
 
 def serve(
-    agent: Servable,
-    *,
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    **options: Unpack[OptionKeywords],
+    agent: Servable, *, host: str = "127.0.0.1", port: int = 8000, **options: Unpack[OptionKeywords]
 ) -> None:
     """Serves `agent` until the process is told to stop; takes the options of `to_a2a`.
 
