@@ -63,8 +63,7 @@ def find_cause(error: BaseException, kind: type[E]) -> E | None:
 
 
 def log_failure(logger: logging.Logger, what: str, error: BaseException) -> str:
-    """Logs `what` went wrong, with its traceback and a new id; returns the id, which is all that
-    a caller may learn of it."""
+    """Logs `what` went wrong and its traceback; returns its new id, all that a caller may learn."""
     error_id = str(uuid.uuid4())
     logger.error("%s, error id %s: %s", what, error_id, error, exc_info=error)
     return error_id

@@ -35,8 +35,7 @@ TurnOutput = TextChunk | SectionEnd | TaskStatusUpdateEvent | TaskArtifactUpdate
 
 
 class OutgoingQueue(Protocol):
-    """Everything that leaves a turn passes through it, in the order in which it was published,
-    from whichever thread."""
+    """Everything that leaves a turn passes through it, in order, from whichever thread."""
 
     closed: bool
     """Whether the turn is over, so that what is published is dropped."""

@@ -1,2 +1,1 @@
-"""Other protocols on the same tasks, a folder for each; `jsonrpc`, the hot path of A2A's own; and
-what they share."""
+"""Other protocols on the same tasks, the hot path of A2A's own (`jsonrpc`), and what they share."""

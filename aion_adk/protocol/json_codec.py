@@ -1,31 +1,23 @@
-"""A2A events as JSON, and JSON as server-sent events.
+"""A2A events as JSON, and JSON as server-sent events."""
 
-The chunks of streamed text are written without protobuf's conversion.
-"""
-
+import base64
 import json
-from collections.abc import Mapping
-from json.encoder import encode_basestring as _quoted
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from a2a.server.events import Event
-from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
+from a2a.utils.proto_utils import to_stream_response
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message as Proto
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def to_json(event: Event) -> str:
     """`event` as a `StreamResponse` or a `SendMessageResponse`: under the name of its kind."""
-    match event:
-        case TaskArtifactUpdateEvent():
-            return f'{{"artifactUpdate":{_text_chunk(event) or _encode(MessageToDict(event))}}}'
-        case TaskStatusUpdateEvent():
-            return f'{{"statusUpdate":{_encode(MessageToDict(event))}}}'
-        case Task():
-            return f'{{"task":{_encode(MessageToDict(event))}}}'
-        case Message():
-            return f'{{"message":{_encode(MessageToDict(event))}}}'
+    return _encode(_to_dict(to_stream_response(event)))
 
 
 def frame(data: str, *, event: str = "") -> str:
@@ -42,22 +34,26 @@ def json_frame(data: Mapping[str, Any], *, event: str = "") -> str:
     return frame(_encode(data), event=event)
 
 
-def _text_chunk(update: TaskArtifactUpdateEvent) -> str | None:
-    """The JSON of an update that appends one plain text part; None for any other update."""
-    artifact = update.artifact
-    # With the fields checked here, a count of 4, 3 and 1 means that no others are set.
-    if (
-        not (update.append and update.task_id and update.context_id)
-        or not (artifact.artifact_id and artifact.name and len(artifact.parts) == 1)
-        or not artifact.parts[0].HasField("text")
-        or len(update.ListFields()) != 4
-        or len(artifact.ListFields()) != 3
-        or len(artifact.parts[0].ListFields()) != 1
-    ):
-        return None
-    return (
-        f'{{"taskId":{_quoted(update.task_id)},"contextId":{_quoted(update.context_id)},'
-        f'"artifact":{{"artifactId":{_quoted(artifact.artifact_id)},'
-        f'"name":{_quoted(artifact.name)},'
-        f'"parts":[{{"text":{_quoted(artifact.parts[0].text)}}}]}},"append":true}}'
-    )
+def _to_dict(message: Proto) -> dict[str, Any]:
+    """As `MessageToDict`, which finds out anew for every value how its field is written."""
+    found: dict[str, Any] = {}
+    for field, value in message.ListFields():
+        name, convert = _json_field(field)
+        found[name] = convert(value) if convert else value
+    return found
+
+
+@cache
+def _json_field(field: FieldDescriptor) -> tuple[str, Callable[[Any], Any] | None]:
+    """The field's name, and what makes its value JSON; None where it is JSON already."""
+    if field.message_type:
+        is_ours = field.message_type.file.package != "google.protobuf"
+        convert = _to_dict if is_ours else MessageToDict
+        many = field.is_repeated
+        return field.json_name, (lambda values: [*map(convert, values)]) if many else convert
+    if field.enum_type:
+        names = {value.number: value.name for value in field.enum_type.values}
+        return field.json_name, lambda number: names.get(number, number)
+    if field.type == FieldDescriptor.TYPE_BYTES:
+        return field.json_name, lambda raw: base64.b64encode(raw).decode()
+    return field.json_name, list if field.is_repeated else None

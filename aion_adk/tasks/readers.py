@@ -36,8 +36,7 @@ _LOOP_PASSES = 3
 
 
 class OpenSection:
-    """The chunks of one section of streamed text, kept until the section ends and every reader
-    has taken them."""
+    """The chunks of an open section of text, kept until it ends and every reader has taken them."""
 
     def __init__(self, first: TaskArtifactUpdateEvent) -> None:
         self.first = first
@@ -71,8 +70,7 @@ class OpenSection:
 
 
 class _Unread:
-    """The chunks of a text from `start` on that a reader has not taken; up to `stop` once another
-    event has come after them."""
+    """Chunks of a section that a reader has not taken; up to `stop` once another event follows."""
 
     __slots__ = ("section", "start", "stop")
 

@@ -24,8 +24,7 @@ _NEWEST_TASKS = 50
 
 
 class SeenMessages:
-    """Remembers the newest messages; those of an earlier process are looked up in the store, once
-    for each context."""
+    """Remembers the newest messages; looks up those of an earlier process once for each context."""
 
     def __init__(self, *, most: int) -> None:
         self._taken: OrderedDict[MessageKey, Taken] = OrderedDict()
