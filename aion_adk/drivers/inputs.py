@@ -83,7 +83,8 @@ def inbox_or_none(ctx: InvocationContext) -> A2AInbox | None:
 
 
 def caller_texts(ctx: InvocationContext) -> list[str]:
-    """The text parts of the caller's message; none if the agent was given something else."""
+    """The text parts of the caller's message; none if the agent was given something else, such as
+    what a tool call made of it."""
     inbox = inbox_or_none(ctx)
     texts = [part.text for part in inbox.message.parts if part.text] if inbox else []
     return texts if set(texts) <= set(texts_in(user_parts(ctx))) else []

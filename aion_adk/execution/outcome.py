@@ -43,7 +43,8 @@ class AgentContent:
         self._final: Event | None = None
 
     def on_event(self, event: Event) -> list[TurnOutput]:
-        """Records the event; returns the chunk that it is, or the end of the section it repeats."""
+        """Records the event; returns a chunk for a partial event, the end of its section for
+        the whole one that repeats it."""
         section = section_of(event)
         if event.partial:
             text = "".join(texts_in(genai_parts(event.content)))

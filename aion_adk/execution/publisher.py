@@ -43,14 +43,10 @@ class ForeignQueue(TaskQueue):
     """
 
     def __init__(self, queue: EventQueue, stamp: Stamp, context: RequestContext) -> None:
+        self.stamp = stamp
         self.streaming = context.call_context.state.get("method") in _STREAMING_METHODS
-        self._stamp = stamp
         self._queue = queue
         self._held: Task | None = None
-
-    @property
-    def stamp(self) -> Stamp:
-        return self._stamp
 
     async def announce(self, task: Task | None, *, hold: bool) -> None:
         """The new task, or WORKING for a task that goes on. With `hold` the task waits for the

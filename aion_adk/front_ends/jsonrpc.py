@@ -136,11 +136,12 @@ async def _call_of(request: Request) -> _JsonRpcCall | None:
 def text_request(params: dict[str, Any]) -> SendMessageRequest | None:
     """The request of a message that is text and nothing else; `ParseDict` takes long for it."""
     match params:
-        case {"message": {"parts": [{"text": str(text), **more}], **fields}, **others}:
-            if not (more or others) and all(isinstance(value, str) for value in fields.values()):
-                with suppress(KeyError, TypeError, ValueError):  # ParseDict says what is wrong
-                    named = {_FIELDS[name]: value for name, value in fields.items()}
-                    return SendMessageRequest(message=Message(parts=[Part(text=text)], **named))
+        case {"message": {"parts": [{"text": str(text), **more}], **fields}, **others} if not (
+            more or others
+        ) and all(isinstance(value, str) for value in fields.values()):
+            with suppress(KeyError, TypeError, ValueError):  # ParseDict says what is wrong
+                named = {_FIELDS[name]: value for name, value in fields.items()}
+                return SendMessageRequest(message=Message(parts=[Part(text=text)], **named))
         case _:
             pass
     return None

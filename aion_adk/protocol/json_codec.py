@@ -17,7 +17,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 def to_json(event: Event) -> str:
     """`event` as a `StreamResponse` or a `SendMessageResponse`: under the name of its kind."""
-    return _encode(_to_dict(to_stream_response(event)))
+    return _encode(_json_of(to_stream_response(event)))
 
 
 def frame(data: str, *, event: str = "") -> str:
@@ -34,7 +34,7 @@ def json_frame(data: Mapping[str, Any], *, event: str = "") -> str:
     return frame(_encode(data), event=event)
 
 
-def _to_dict(message: Proto) -> dict[str, Any]:
+def _json_of(message: Proto) -> dict[str, Any]:
     """As `MessageToDict`, which finds out anew for every value how its field is written."""
     found: dict[str, Any] = {}
     for field, value in message.ListFields():
@@ -47,8 +47,8 @@ def _to_dict(message: Proto) -> dict[str, Any]:
 def _json_field(field: FieldDescriptor) -> tuple[str, Callable[[Any], Any] | None]:
     """The field's name, and what makes its value JSON; None where it is JSON already."""
     if field.message_type:
-        is_ours = field.message_type.file.package != "google.protobuf"
-        convert = _to_dict if is_ours else MessageToDict
+        well_known = field.message_type.file.package == "google.protobuf"
+        convert = MessageToDict if well_known else _json_of
         many = field.is_repeated
         return field.json_name, (lambda values: [*map(convert, values)]) if many else convert
     if field.enum_type:

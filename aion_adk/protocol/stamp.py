@@ -210,12 +210,9 @@ class Stamp:
 class TaskQueue(EventQueue):
     """What a run publishes to; a handler's own queue if the handler makes and ends its tasks."""
 
+    stamp: Stamp
     streaming: bool
     """Whether the caller reads a stream."""
-
-    @property
-    @abstractmethod
-    def stamp(self) -> Stamp: ...
 
     @abstractmethod
     async def show_text(self, update: TaskArtifactUpdateEvent) -> None:

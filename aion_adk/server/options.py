@@ -35,7 +35,8 @@ class ServerOptions(RunOptions, TaskOptions):
     """The address that clients use, for the card; by default the one that each request came to."""
 
     trust_proxy_headers: bool = False
-    """Reads the address from `X-Forwarded-*` headers; for servers that only a proxy can reach."""
+    """Reads the address from `X-Forwarded-Proto`, `-Host` and `-Prefix`. Only for a server that
+    nothing but a proxy can reach."""
 
     session_service: BaseSessionService | None = None
     """For the runner, in memory by default. A `Runner` brings its own."""

@@ -4,6 +4,7 @@ import asyncio
 import copy
 import logging
 from dataclasses import dataclass
+from functools import cached_property
 
 from a2a.server.agent_execution import RequestContext
 from a2a.server.cluster import ConcurrentTaskModificationError
@@ -24,6 +25,7 @@ from aion_adk.protocol.task_state import (
     add_to_history,
     settled_state_of,
     status_update_of,
+    task_id_of,
     updated,
 )
 from aion_adk.tasks.push import PushDelivery
@@ -88,7 +90,11 @@ class LiveTask:
     async def apply(self, event: TaskEvent) -> bool:
         """Changes the task; False if it is no longer this process's to change."""
         async with self._applying:
-            return self.over or await self._apply(event)
+            if self.over:
+                return True
+            applied = await self._apply(event)
+            self.made_here = self.made_here and not isinstance(event, Task)
+            return applied
 
     async def add_reader(self, reader: Reader) -> None:
         """Shows the current task, the text still in flight, then everything that follows."""
@@ -131,9 +137,7 @@ class LiveTask:
             return False
         self.task = task
         shown = self._shown(event, task, state)
-        if self.first.done():
-            self.made_here = self.made_here and not isinstance(event, Task)
-        else:
+        if not self.first.done():
             self.first.set_result(copy.deepcopy(task))
         if self._push:
             self._push.send(self.record.task_id, event)
@@ -202,16 +206,13 @@ class TaskRun(TaskQueue):
         self.released: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._live = live
         self._stamps = stamps
-        self._stamp: Stamp | None = None
         self._worker: asyncio.Task[None] | None = None
         self._ending: TaskState | None = None
 
-    @property
-    def stamp(self) -> Stamp:
+    @cached_property
+    def stamp(self) -> Stamp:  # pyright: ignore[reportIncompatibleVariableOverride]  # read only
         """Made when it is first needed: it depends on the task that goes on."""
-        if self._stamp is None:
-            self._stamp = self._stamps.of(self.request)
-        return self._stamp
+        return self._stamps.of(self.request)
 
     @property
     def task(self) -> Task | None:
@@ -329,13 +330,11 @@ class TaskRun(TaskQueue):
             self._live.close()
 
     async def _publish(self, event: TaskEvent) -> None:
-        is_task = isinstance(event, Task)
-        if (event.id if is_task else event.task_id) != self.task_id:
+        if task_id_of(event) != self.task_id:
             raise InvalidAgentResponseError(f"An event of task {self.task_id} names another task.")
-        if not is_task:
+        if not isinstance(event, Task):
             await self.announce()
-        state = settled_state_of(event)
-        if state is None or self._ending in (None, state):
+        if self._ending is None or settled_state_of(event) in (None, self._ending):
             await self._apply(event)
 
     async def _answer_directly(self, message: Message) -> None:

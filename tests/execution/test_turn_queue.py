@@ -15,12 +15,9 @@ class Slow(TaskQueue):
     """Takes its time with each chunk."""
 
     def __init__(self) -> None:
+        self.stamp = Stamp(task_id="t", context_id="c")
         self.streaming = True
         self.texts: list[str] = []
-
-    @property
-    def stamp(self) -> Stamp:
-        return Stamp(task_id="t", context_id="c")
 
     async def enqueue_event(self, event: Event) -> None:
         raise AssertionError(event)

@@ -50,4 +50,5 @@ def test_a_message_of_one_text_takes_the_short_way() -> None:
     assert text_request({"message": message}) == SendMessageRequest(message=expected)
     assert text_request({"message": message, "configuration": {}}) is None
     assert text_request({"message": {**message, "parts": [{"text": "é"}, {"text": "é"}]}}) is None
-    assert text_request({"message": {**message, "text": "\ud800"}}) is None
+    assert text_request({"message": {**message, "parts": [{"text": "\ud800"}]}}) is None
+    assert text_request({"message": {**message, "unknown": "field"}}) is None

@@ -171,7 +171,7 @@ async def test_webhooks_inside_the_network_are_refused_by_default(url: str) -> N
         await ask(handler, "go", configuration=to(url))
 
 
-async def test_a_task_that_is_not_there_is_missed_before_its_webhook_is_looked_at() -> None:
+async def test_an_unknown_task_is_refused_before_its_webhook_is_checked() -> None:
     handler = handler_of(talks, push=PushDelivery(MemoryPushConfigs()))
     with pytest.raises(TaskNotFoundError):
         await ask(handler, "go", task_id="none", configuration=to("file:///etc"))

@@ -176,7 +176,8 @@ def emit_data(
 
 
 def emit_message(writer: StreamWriter, message: AIMessage | AIMessageChunk | str) -> None:
-    """Sends a message while the graph goes on; it is kept unless it is an AIMessageChunk."""
+    """Sends a message while the graph goes on: kept in the task's history, or only streamed if it
+    is an AIMessageChunk."""
     if isinstance(message, str):
         message = AIMessage(content=message)
     writer(Emission("message", {"message": message}))
