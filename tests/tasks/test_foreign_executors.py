@@ -8,15 +8,17 @@ import pytest
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskUpdater
-from a2a.types import Message, Part, Role, SendMessageRequest, Task
+from a2a.types import Message, Part, Role, SendMessageRequest, Task, TaskState
 from a2a.utils.errors import InternalError, InvalidAgentResponseError
 
+from aion_adk.protocol.from_genai import agent_message
 from tests.handling import (
     IMMEDIATELY,
     ask,
     call,
     cancel,
     handler_of,
+    listen,
     look_up,
     shape_of,
     state_of,
@@ -115,6 +117,31 @@ async def test_a_message_that_answers_an_announced_task_completes_it() -> None:
     assert isinstance(await first, Message)
     assert [shape_of(event) for event in await reader] == ["task WORKING", "COMPLETED"]
     assert reply_of(await look_up(handler, second.id)) == "hi"
+
+
+async def test_an_executors_first_task_repeats_the_servers_and_is_not_shown() -> None:
+    """E1: what comes after it is shown, and a bare Message can no longer be the answer."""
+
+    class Announcing(Plain):
+        async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+            updater = TaskUpdater(event_queue, context.task_id or "", context.context_id or "")
+            await updater.start_work()
+            task = Task(id=context.task_id, context_id=context.context_id)
+            task.status.state = TaskState.TASK_STATE_WORKING
+            await event_queue.enqueue_event(task)
+            task.artifacts.add(artifact_id="x")
+            await event_queue.enqueue_event(task)
+            await event_queue.enqueue_event(agent_message([Part(text="hi")]))
+
+    events = await listen(handler_of(Announcing()), "one")
+    assert [shape_of(event) for event in events] == [
+        "task WORKING",
+        "WORKING",
+        "task WORKING",
+        "FAILED",
+    ]
+    assert isinstance(events[2], Task)
+    assert [artifact.artifact_id for artifact in events[2].artifacts] == ["x"]
 
 
 class Authorizing(AgentExecutor):
